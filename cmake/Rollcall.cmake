@@ -1,0 +1,86 @@
+# How the project's targets are made.
+#
+# Two kinds of code live here. Most of it runs in our own programs: ordinary
+# C++20, instrumented by the sanitizers when those are on. The rest runs inside
+# other people's processes (the shim, the stand-in driver libraries, the
+# worker): libc only, no exceptions, and never instrumented, because a
+# sanitizer's runtime must be the first library of a process and a preloaded
+# one cannot be. Rooms that serve both are built twice: NAME for our programs
+# and the unit tests, NAME_plain for other people's processes.
+
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(tomlplusplus REQUIRED)
+find_package(tl-expected REQUIRED)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_package(Boost REQUIRED)
+find_package(CLI11 REQUIRED)
+if(ROLLCALL_PORTABLE)
+  find_library(ROLLCALL_ZSTD NAMES libzstd.a REQUIRED)
+else()
+  find_library(ROLLCALL_ZSTD NAMES zstd REQUIRED)
+endif()
+
+# toml++ as headers only (Debian's target would add a shared library) and with
+# errors as values. The same in every file that includes it: two modes in one
+# program clash, silently.
+add_library(rollcall_toml INTERFACE)
+target_compile_definitions(rollcall_toml INTERFACE TOML_HEADER_ONLY=1 TOML_EXCEPTIONS=0)
+
+add_library(rollcall_warnings INTERFACE)
+# -Wrestrict: g++ 12 reports std::string concatenation falsely (GCC bug 105651).
+target_compile_options(rollcall_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
+                                                   -Wnon-virtual-dtor -Wimplicit-fallthrough -Wno-restrict)
+if(ROLLCALL_WERROR)
+  target_compile_options(rollcall_warnings INTERFACE -Werror)
+endif()
+
+add_library(rollcall_common INTERFACE)
+target_include_directories(rollcall_common INTERFACE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include")
+target_compile_definitions(rollcall_common INTERFACE _GNU_SOURCE ROLLCALL_VERSION="${PROJECT_VERSION}")
+target_link_libraries(rollcall_common INTERFACE rollcall_warnings)
+
+# What our own programs and the tests are built with.
+add_library(rollcall_program INTERFACE)
+target_link_libraries(rollcall_program INTERFACE rollcall_common tl::expected fmt::fmt-header-only)
+if(ROLLCALL_SANITIZE)
+  target_compile_options(rollcall_program INTERFACE -fsanitize=${ROLLCALL_SANITIZE} -fno-omit-frame-pointer
+                                                    -fno-sanitize-recover=all)
+  target_link_options(rollcall_program INTERFACE -fsanitize=${ROLLCALL_SANITIZE})
+endif()
+if(ROLLCALL_PORTABLE)
+  target_link_options(rollcall_program INTERFACE -static-libstdc++ -static-libgcc)
+endif()
+
+# What goes inside other people's processes is built with.
+add_library(rollcall_guest INTERFACE)
+target_link_libraries(rollcall_guest INTERFACE rollcall_common)
+target_compile_options(rollcall_guest INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti
+                       -fno-threadsafe-statics> -fno-stack-protector -fvisibility=hidden)
+
+# rollcall_library(NAME SOURCES... [LINK ...]): a room of our own programs.
+function(rollcall_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 A "" "" "SOURCES;LINK")
+  add_library(${name} STATIC ${A_SOURCES})
+  target_link_libraries(${name} PUBLIC rollcall_program ${A_LINK})
+endfunction()
+
+# rollcall_shared_room(NAME SOURCES... [LINK ...]): a room built twice, NAME and
+# NAME_plain; LINK names rooms of the same kind.
+function(rollcall_shared_room name)
+  cmake_parse_arguments(PARSE_ARGV 1 A "" "" "SOURCES;LINK")
+  add_library(${name} STATIC ${A_SOURCES})
+  target_link_libraries(${name} PUBLIC rollcall_program ${A_LINK})
+  add_library(${name}_plain STATIC ${A_SOURCES})
+  target_link_libraries(${name}_plain PUBLIC rollcall_guest)
+  foreach(dep IN LISTS A_LINK)
+    target_link_libraries(${name}_plain PUBLIC ${dep}_plain)
+  endforeach()
+endfunction()
+
+# rollcall_guest_link(NAME): libc and nothing else, checked by the linker.
+function(rollcall_guest_link name)
+  target_link_options(${name} PRIVATE -nodefaultlibs -Wl,-z,defs -Wl,--as-needed)
+  target_link_libraries(${name} PRIVATE rollcall_guest c gcc)
+endfunction()

@@ -1,0 +1,121 @@
+// The order write → fsync → rename → fsync of the directory is what makes a
+// file appear whole or not at all even when the machine stops in between.
+#include "base/files.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/fd.h"
+
+namespace rollcall::base {
+namespace {
+
+constexpr mode_t kFileMode = 0666;       // the umask decides
+constexpr mode_t kDirectoryMode = 0777;  // the umask decides
+
+std::string disk_advice(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+      return "free some space or choose another folder";
+    case EROFS:
+    case EACCES:
+    case EPERM:
+      return "choose a folder that you may write to";
+    case EEXIST:
+      return "nothing is overwritten: choose another name";
+    default:
+      return {};
+  }
+}
+
+tl::unexpected<Error> file_failure(const std::filesystem::path& path, const char* call, int error) {
+  return system_failure(path.string(), call, error, disk_advice(error));
+}
+
+Result<void> write_all(int fd, std::string_view content, const std::filesystem::path& path) {
+  while (!content.empty()) {
+    const ssize_t wrote = write(fd, content.data(), content.size());
+    if (wrote < 0) {
+      if (errno == EINTR) continue;
+      return file_failure(path, "write", errno);
+    }
+    content.remove_prefix(static_cast<size_t>(wrote));
+  }
+  return {};
+}
+
+Result<void> write_by_rename(const std::filesystem::path& path, std::string_view content,
+                             unsigned rename_flags) {
+  std::filesystem::path temporary = path;
+  temporary += ".tmp-" + std::to_string(getpid());
+  Fd fd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode));
+  if (!fd.valid()) return file_failure(temporary, "create", errno);
+  auto result = write_all(fd.get(), content, path);
+  if (result && fsync(fd.get()) != 0) result = file_failure(path, "flush", errno);
+  fd.reset();
+  if (result && renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, path.c_str(), rename_flags) != 0) {
+    result = file_failure(path, "give the file its name", errno);
+  }
+  if (!result) {
+    unlink(temporary.c_str());
+    return result;
+  }
+  return sync_directory(path.has_parent_path() ? path.parent_path() : ".");
+}
+
+}  // namespace
+
+Result<std::string> read_file(const std::filesystem::path& path, size_t max_bytes) {
+  const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid()) return system_failure(path.string(), "open", errno);
+  std::string content;
+  char buffer[65536];
+  for (;;) {
+    const ssize_t got = read(fd.get(), buffer, sizeof buffer);
+    if (got < 0) {
+      if (errno == EINTR) continue;
+      return system_failure(path.string(), "read", errno);
+    }
+    if (got == 0) return content;
+    content.append(buffer, static_cast<size_t>(got));
+    if (content.size() > max_bytes) {
+      return failure(path.string(),
+                     "larger than the " + std::to_string(max_bytes) + " bytes expected at most");
+    }
+  }
+}
+
+Result<void> write_new_file(const std::filesystem::path& path, std::string_view content) {
+  return write_by_rename(path, content, RENAME_NOREPLACE);
+}
+
+Result<void> replace_file(const std::filesystem::path& path, std::string_view content) {
+  return write_by_rename(path, content, 0);
+}
+
+Result<void> make_new_directory(const std::filesystem::path& path) {
+  if (mkdir(path.c_str(), kDirectoryMode) != 0) return file_failure(path, "make the folder", errno);
+  return {};
+}
+
+Result<void> rename_new(const std::filesystem::path& from, const std::filesystem::path& to) {
+  if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) != 0) {
+    return file_failure(to, ("rename " + from.string() + " to it").c_str(), errno);
+  }
+  return {};
+}
+
+Result<void> sync_directory(const std::filesystem::path& path) {
+  const Fd fd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid()) return file_failure(path, "open", errno);
+  // Some file systems refuse to flush a directory (EINVAL); they have nothing to flush.
+  if (fsync(fd.get()) != 0 && errno != EINVAL) return file_failure(path, "flush", errno);
+  return {};
+}
+
+}  // namespace rollcall::base
