@@ -1,0 +1,67 @@
+// The evidence folder: its layout, how it comes to be without ever showing a
+// half-written file under a final name, and how it is read back.
+//
+//   plan.json  environment.json  [environment-resumed-<n>.json]
+//   runs/<id>/run.json  workers.jsonl  logs/cache_<k>.log  regions/cache_<k>.region.zst
+//   derived/*.csv
+//   SHA256SUMS                    written last; a folder without it is unfinished
+//   unfinished/<id>.<attempt>/    runs in progress; one that was interrupted stays here
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "evidence/records.h"
+
+namespace rollcall::evidence {
+
+// A folder that this process writes. It holds a lock on the directory, so that
+// two launchers never write one experiment. Move only; not thread-safe.
+class FolderWriter {
+ public:
+  // Makes the folder, with missing parents; an existing path is a usage error.
+  static base::Result<FolderWriter> create(const std::filesystem::path& path);
+
+  // Opens an experiment again. A usage error if it is not one (no plan.json),
+  // or another launcher is writing it.
+  static base::Result<FolderWriter> resume(const std::filesystem::path& path);
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  // SHA256SUMS is there: nothing is left to do, and nothing may be written.
+  [[nodiscard]] bool finished() const;
+  [[nodiscard]] bool has_run(const std::string& run_id) const;
+
+  // A new file at the top of the folder or in derived/; never over an existing
+  // one. One that already says exactly this is left as it is, so that an end
+  // that was interrupted between its files can be done again.
+  base::Result<void> write(const std::filesystem::path& relative, std::string_view content);
+
+  // A fresh working folder for a run, with empty logs/ and regions/. Every call
+  // gives a new attempt number.
+  base::Result<std::filesystem::path> begin_run(const std::string& run_id);
+  // Writes run.json and workers.jsonl into the working folder, flushes it and
+  // renames it to runs/<id>.
+  base::Result<void> commit_run(const std::filesystem::path& working, const Run& run);
+
+  // Removes unfinished/ if it is empty and writes SHA256SUMS by rename.
+  base::Result<void> finish();
+
+ private:
+  FolderWriter(std::filesystem::path path, base::Fd lock) : path_(std::move(path)), lock_(std::move(lock)) {}
+  std::filesystem::path path_;
+  base::Fd lock_;
+};
+
+// All committed runs of an evidence folder, in the order of their numbers. An
+// error names the file and line. The folder may be unfinished.
+base::Result<std::vector<Run>> read_runs(const std::filesystem::path& folder);
+
+// The lines of SHA256SUMS for what is in `folder` now: every regular file but
+// SHA256SUMS itself, by path in byte order, in the format of sha256sum(1).
+base::Result<std::string> checksum_lines(const std::filesystem::path& folder);
+
+}  // namespace rollcall::evidence

@@ -1,0 +1,115 @@
+// run.json: one run as the launcher saw it. It opens with the number of the
+// format, so that a reader of another age can say that it does not know it
+// instead of stumbling over a key.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "evidence/json_object.h"
+#include "evidence/limits.h"
+#include "evidence/records.h"
+
+namespace rollcall::evidence {
+namespace {
+
+constexpr int64_t kFormat = 1;
+constexpr Range kCount{1, std::numeric_limits<int>::max()};
+
+Json print_events(const std::vector<RunEvent>& events) {
+  Json list = Json::array();
+  for (const RunEvent& event : events) {
+    if (list.size() == kMaxEvents) break;
+    list.push_back(Json{{"code", clean_text(event.code)}, {"detail", clean_text(event.detail)}});
+  }
+  return list;
+}
+
+base::Result<std::vector<RunEvent>> parse_events(const Json& list, const std::string& where) {
+  std::vector<RunEvent> events;
+  for (const Json& element : list) {
+    ObjectReader reader(element, where, fmt::format("events[{}].", events.size()));
+    RunEvent event;
+    event.code = reader.text("code");
+    event.detail = reader.text("detail");
+    if (auto done = reader.done(); !done) return tl::unexpected<base::Error>(done.error());
+    events.push_back(std::move(event));
+  }
+  return events;
+}
+
+}  // namespace
+
+std::string run_id(int number, const Topology& topology, std::string_view arm, int repetition) {
+  return fmt::format("{:03}-{}-{}-r{}", number, topology.text(), arm, repetition);
+}
+
+std::string RunRecord::id() const {
+  return run_id(number, topology, arm, repetition);
+}
+
+std::string print_run(const RunRecord& record) {
+  Json json;
+  json["format"] = kFormat;
+  json["number"] = record.number;
+  json["topology"] = record.topology.text();
+  json["arm"] = clean_text(record.arm);
+  json["repetition"] = record.repetition;
+  json["has_shim"] = record.has_shim;
+  json["identity_kind"] = to_text(record.identity_kind);
+  json["node"] = to_text(record.node);
+  json["profile"] = clean_text(record.profile);
+  // JSON has no infinity; a scale that is no number is as good as unknown.
+  if (record.time_scale && std::isfinite(*record.time_scale)) json["time_scale"] = *record.time_scale;
+  json["nvml_view"] = to_text(record.view);
+  json["isolation"] = to_text(record.isolation);
+  json["workload"] = to_text(record.workload);
+  json["hold"] = to_text(record.hold);
+  json["truth"] = clean_text(record.truth);
+  json["plan_sha256"] = clean_text(record.plan_sha256);
+  json["started_at"] = clean_text(record.started_at);
+  if (record.gate_opened_ns) json["gate_opened_ns"] = *record.gate_opened_ns;
+  if (record.last_gone_ns) json["last_gone_ns"] = *record.last_gone_ns;
+  if (record.collect_ns) json["collect_ns"] = *record.collect_ns;
+  json["events"] = print_events(record.events);
+  return dump(json, 2) + "\n";
+}
+
+base::Result<RunRecord> parse_run(std::string_view json, const std::string& where) {
+  auto parsed = parse_json(json, where);
+  if (!parsed) return tl::unexpected<base::Error>(parsed.error());
+  ObjectReader reader(*parsed, where);
+  reader.integer("format", {kFormat, kFormat});
+
+  RunRecord record;
+  record.number = static_cast<int>(reader.integer("number", kCount));
+  const std::string topology_text = reader.text("topology");
+  const auto topology = Topology::parse(topology_text);
+  if (topology) record.topology = *topology;
+  if (!topology) reader.fail("topology", "CACHESxWORKERS_PER_CACHE", Json(topology_text));
+  record.arm = reader.text("arm");
+  record.repetition = static_cast<int>(reader.integer("repetition", kCount));
+  record.has_shim = reader.boolean("has_shim");
+  record.identity_kind = reader.word<IdentityKind>("identity_kind");
+  record.node = reader.word<NodeKind>("node");
+  record.profile = reader.text("profile");
+  record.time_scale = reader.optional_positive_number("time_scale");
+  record.view = reader.word<NvmlView>("nvml_view");
+  record.isolation = reader.word<Isolation>("isolation");
+  record.workload = reader.word<Workload>("workload");
+  record.hold = reader.word<Hold>("hold");
+  record.truth = reader.text("truth");
+  record.plan_sha256 = reader.text("plan_sha256");
+  record.started_at = reader.text("started_at");
+  record.gate_opened_ns = reader.optional_integer("gate_opened_ns");
+  record.last_gone_ns = reader.optional_integer("last_gone_ns");
+  record.collect_ns = reader.optional_integer("collect_ns");
+  if (const Json* list = reader.array("events", kMaxEvents); list != nullptr) {
+    auto events = parse_events(*list, where);
+    if (!events) return tl::unexpected<base::Error>(events.error());
+    record.events = std::move(*events);
+  }
+  if (auto done = reader.done(); !done) return tl::unexpected<base::Error>(done.error());
+  return record;
+}
+
+}  // namespace rollcall::evidence
