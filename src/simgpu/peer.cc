@@ -1,0 +1,114 @@
+// The order matters: first the PID, then the pidfd, then what /proc says under
+// that PID, and last the question whether the pidfd is still alive. Only then
+// was /proc/PID that process all the while.
+#include "simgpu/peer.h"
+
+#include <fcntl.h>
+#include <linux/nsfs.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "base/process.h"
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+
+namespace rollcall::simgpu {
+namespace {
+
+constexpr const char* kSamePidNamespace =
+    "start simgpud in a PID namespace that holds its clients, best the host's";
+
+// The inodes of a process's PID namespaces from the daemon's own down to its own.
+base::Result<std::vector<uint64_t>> namespace_inodes(pid_t pid) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/ns/pid";
+  const uint64_t own = base::own_pid_namespace_inode();
+  base::Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid())
+    return base::system_failure(path, "open", errno, "run simgpud as root or as its clients' user");
+  std::vector<uint64_t> inodes;
+  while (inodes.size() < base::kMaxPidNamespaces) {
+    struct stat info {};
+    if (fstat(fd.get(), &info) != 0) return base::system_failure(path, "stat", errno);
+    inodes.push_back(static_cast<uint64_t>(info.st_ino));
+    if (inodes.back() == own) {
+      std::reverse(inodes.begin(), inodes.end());
+      return inodes;
+    }
+    base::Fd parent(ioctl(fd.get(), NS_GET_PARENT));
+    if (!parent.valid())
+      return base::system_failure(path, "find the parent namespace", errno, kSamePidNamespace);
+    fd = std::move(parent);
+  }
+  return base::failure(path, "more nested PID namespaces than the kernel allows");
+}
+
+}  // namespace
+
+base::Result<PeerIdentity> identify_peer(int socket) {
+  ucred credentials{};
+  socklen_t length = sizeof credentials;
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) {
+    return base::system_failure("client", "ask who it is", errno);
+  }
+  if (credentials.pid <= 0) {
+    return base::failure("client", "is not visible in simgpud's PID namespace", kSamePidNamespace);
+  }
+  PeerIdentity peer{credentials.pid, base::process_start_time(credentials.pid)};
+  if (peer.start_time == 0) {
+    return base::failure("client " + std::to_string(peer.pid),
+                         "has no readable start time in /proc: it is gone");
+  }
+  return peer;
+}
+
+base::Result<base::Fd> open_peer_pidfd(int socket, const PeerIdentity& peer) {
+  const std::string who = "client " + std::to_string(peer.pid);
+  int raw = -1;
+  socklen_t length = sizeof raw;
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &raw, &length) == 0) {
+    base::Fd fd(raw);
+    fcntl(fd.get(), F_SETFD, FD_CLOEXEC);
+    return fd;
+  }
+  base::Fd fd(base::open_pidfd(peer.pid));
+  if (!fd.valid()) return base::system_failure(who, "open a pidfd", errno);
+  if (base::process_start_time(peer.pid) != peer.start_time || pidfd_dead(fd.get())) {
+    return base::failure(who, "ended while it connected");
+  }
+  return fd;
+}
+
+bool pidfd_dead(int pidfd) {
+  pollfd poll_for{pidfd, POLLIN, 0};
+  return poll(&poll_for, 1, 0) != 0;
+}
+
+base::Result<NameChain> read_name_chain(pid_t pid) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/status";
+  std::array<char, 8192> text;
+  const ssize_t length = base::read_small_file(path.c_str(), text.data(), text.size());
+  if (length < 0) return base::system_failure(path, "read", errno);
+  std::array<pid_t, base::kMaxPidNamespaces> pids;
+  const size_t count = base::parse_nspid(text.data(), static_cast<size_t>(length), pids.data(), pids.size());
+  const auto inodes = namespace_inodes(pid);
+  if (!inodes) return tl::unexpected(inodes.error());
+  if (count != inodes->size()) {
+    return base::failure(path,
+                         "NSpid has " + std::to_string(count) + " numbers, but the process lies in " +
+                             std::to_string(inodes->size()) + " PID namespaces",
+                         "mount a /proc of simgpud's own PID namespace");
+  }
+  NameChain chain;
+  for (size_t i = 0; i < count; ++i) chain.push_back({(*inodes)[i], pids[i]});
+  return chain;
+}
+
+}  // namespace rollcall::simgpu
