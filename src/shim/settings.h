@@ -1,0 +1,27 @@
+// What the shim is told through the environment. It does nothing at all unless
+// it is told to: a preloaded library must be harmless where it was left behind.
+#pragma once
+
+#include <cstdint>
+
+namespace rollcall::shim {
+
+enum class Discovery { kOff, kLegacy, kLegacyNodeLock };
+
+struct Settings {
+  Discovery discovery = Discovery::kOff;
+  const char* cache_path = nullptr;      // the region file; null: no discovery
+  const char* node_lock_path = nullptr;  // for kLegacyNodeLock
+  int64_t lock_timeout_ns = 0;
+  bool log = false;
+};
+
+// The variables:
+//   ROLLCALL_SHIM_DISCOVERY        legacy | legacy-node-lock; anything else: off
+//   CUDA_DEVICE_MEMORY_SHARED_CACHE  the cache file, as HAMi-core names it
+//   ROLLCALL_SHIM_NODE_LOCK        the lock file of the whole node
+//   ROLLCALL_SHIM_LOCK_TIMEOUT_MS  default 330000, as long as HAMi-core waits (11 times 30 s)
+//   ROLLCALL_SHIM_LOG              1: one line on standard error for what went wrong
+Settings read_settings();
+
+}  // namespace rollcall::shim
