@@ -1,0 +1,254 @@
+// One row type per table, one function per row. A cell is text or empty; empty
+// stands for "does not apply" and "not known" alike, and never becomes 0.
+#include "analysis/tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "analysis/classify.h"
+#include "analysis/roster.h"
+#include "analysis/statistics.h"
+#include "analysis/times.h"
+#include "analysis/validity.h"
+#include "evidence/csv.h"
+
+namespace rollcall::analysis {
+namespace {
+
+using evidence::append_csv_row;
+using evidence::CsvRow;
+using evidence::Run;
+using evidence::RunRecord;
+using evidence::WorkerRecord;
+
+constexpr int kCudaSuccess = 0;
+
+const CsvRow kSummaryColumns = {"run_id",
+                                "topology",
+                                "caches",
+                                "workers_per_cache",
+                                "workers",
+                                "arm",
+                                "run",
+                                "node",
+                                "isolation",
+                                "workload",
+                                "cuinit_ok",
+                                "cuinit_failed",
+                                "self",
+                                "peer",
+                                "discovery_failed",
+                                "external",
+                                "unresolved",
+                                "span_s",
+                                "external_wall_s",
+                                "cuinit_p50_ms",
+                                "cuinit_p95_ms",
+                                "cuinit_p99_ms",
+                                "cuinit_max_ms",
+                                "valid",
+                                "invalid_reasons",
+                                "resolve_p50_ms",
+                                "context_p50_ms",
+                                "context_max_ms",
+                                "collect_s",
+                                "hold",
+                                "added_p50_ms",
+                                "added_p99_ms",
+                                "context_added_p50_ms",
+                                "context_added_p99_ms"};
+
+const CsvRow kMappingColumns = {"run_id",     "topology",        "arm",        "run",
+                                "worker",     "cache",           "worker_pid", "assigned_pid",
+                                "class",      "peer_worker",     "peer_cache", "alias",
+                                "tier",       "cuinit_ms",       "source",     "assigned_nvml_pid",
+                                "host_class", "nvml_class",      "nvml_view",  "nvml_tier",
+                                "added_ms",   "context_added_ms"};
+
+const CsvRow kWallColumns = {"topology", "arm", "run", "external_wall_s"};
+
+template <typename T>
+std::string number(const std::optional<T>& value) {
+  return value ? fmt::to_string(*value) : std::string();
+}
+
+std::string ms(const std::optional<int64_t>& ns) {
+  return ns ? milliseconds_text(*ns) : std::string();
+}
+std::string s(const std::optional<int64_t>& ns) {
+  return ns ? seconds_text(*ns) : std::string();
+}
+std::string word(const std::optional<Class>& value) {
+  return value ? std::string(to_text(*value)) : std::string();
+}
+
+std::vector<const Run*> in_order(const std::vector<Run>& runs) {
+  std::vector<const Run*> result;
+  for (const Run& run : runs) result.push_back(&run);
+  std::stable_sort(result.begin(), result.end(),
+                   [](const Run* a, const Run* b) { return a->record.number < b->record.number; });
+  return result;
+}
+
+// One measure over the workers that have it.
+using Measure = std::function<std::optional<int64_t>(const WorkerRecord&)>;
+
+std::vector<int64_t> values_of(const std::vector<const WorkerRecord*>& workers, const Measure& measure) {
+  std::vector<int64_t> values;
+  for (const WorkerRecord* worker : workers) {
+    if (const auto value = measure(*worker)) values.push_back(*value);
+  }
+  return values;
+}
+
+// A failed call's time says nothing of what a successful one takes.
+std::optional<int64_t> cuinit_ns(const WorkerRecord& worker) {
+  return worker.cuinit_result == kCudaSuccess ? worker.cuinit_ns : std::nullopt;
+}
+std::optional<int64_t> context_ns(const WorkerRecord& worker) {
+  return worker.context_result == kCudaSuccess ? worker.context_ns : std::nullopt;
+}
+
+std::string joined(const std::vector<std::string>& reasons) {
+  return fmt::format("{}", fmt::join(reasons, ";"));
+}
+
+// The one record of each worker of the topology, as far as there is one.
+std::vector<const WorkerRecord*> workers_of(const Run& run, const Roster& roster) {
+  std::vector<const WorkerRecord*> workers;
+  for (int i = 0; i < run.record.topology.workers(); ++i) {
+    if (const WorkerRecord* worker = roster.record(i); worker != nullptr) workers.push_back(worker);
+  }
+  return workers;
+}
+
+void append(CsvRow& row, std::initializer_list<std::string> cells) {
+  row.insert(row.end(), cells);
+}
+
+void append_class_counts(CsvRow& row, const Run& run) {
+  if (!run.record.has_shim) {
+    row.insert(row.end(), kClasses.size(), std::string());
+    return;
+  }
+  const ClassCounts counts = count_classes(classify(run));
+  for (const Class value :
+       {Class::kSelf, Class::kPeer, Class::kDiscoveryFailed, Class::kExternal, Class::kUnresolved}) {
+    row.push_back(fmt::to_string(counts.of(value)));
+  }
+}
+
+CsvRow summary_row(const Run& run) {
+  const RunRecord& record = run.record;
+  const Roster roster(run);
+  const auto workers = workers_of(run, roster);
+  const auto ok = std::count_if(workers.begin(), workers.end(),
+                                [](const WorkerRecord* w) { return w->cuinit_result == kCudaSuccess; });
+  // Workers whose cuInit never returned are in neither count.
+  const auto failed = std::count_if(workers.begin(), workers.end(), [](const WorkerRecord* w) {
+    return w->cuinit_result.has_value() && *w->cuinit_result != kCudaSuccess;
+  });
+  const auto cuinit = values_of(workers, cuinit_ns);
+  const auto resolve = values_of(workers, [](const WorkerRecord& w) { return w.resolve_ns; });
+  const auto context = record.workload == evidence::Workload::kContext ? values_of(workers, context_ns)
+                                                                       : std::vector<int64_t>();
+  const auto added = values_of(workers, [](const WorkerRecord& w) { return w.discovery.added_ns; });
+  const auto context_added =
+      values_of(workers, [](const WorkerRecord& w) { return w.discovery.context_added_ns; });
+  const auto reasons = invalid_reasons(run);
+
+  CsvRow row = {record.id(),
+                record.topology.text(),
+                fmt::to_string(record.topology.caches()),
+                fmt::to_string(record.topology.workers_per_cache()),
+                fmt::to_string(record.topology.workers()),
+                record.arm,
+                fmt::to_string(record.repetition),
+                std::string(to_text(record.node)),
+                std::string(to_text(record.isolation)),
+                std::string(to_text(record.workload)),
+                fmt::to_string(ok),
+                fmt::to_string(failed)};
+  append_class_counts(row, run);
+  append(row, {s(span_ns(run)), s(external_wall_ns(record)), ms(percentile_ns(cuinit, 50)),
+               ms(percentile_ns(cuinit, 95)), ms(percentile_ns(cuinit, 99)), ms(percentile_ns(cuinit, 100)),
+               reasons.empty() ? "true" : "false", joined(reasons), ms(percentile_ns(resolve, 50)),
+               ms(percentile_ns(context, 50)), ms(percentile_ns(context, 100)), s(record.collect_ns),
+               std::string(to_text(record.hold)), ms(percentile_ns(added, 50)), ms(percentile_ns(added, 99)),
+               ms(percentile_ns(context_added, 50)), ms(percentile_ns(context_added, 99))});
+  return row;
+}
+
+CsvRow mapping_row(const RunRecord& record, const Classified& one, const WorkerRecord& worker) {
+  const bool view_known = record.view != evidence::NvmlView::kUnknown;
+  return {record.id(),
+          record.topology.text(),
+          record.arm,
+          fmt::to_string(record.repetition),
+          fmt::to_string(one.worker),
+          fmt::to_string(one.cache),
+          number(worker.pid),
+          number(worker.discovery.assigned_pid),
+          std::string(to_text(one.cls)),
+          number(one.peer_worker),
+          number(one.peer_cache),
+          one.alias,
+          worker.discovery.tier,
+          ms(cuinit_ns(worker)),
+          worker.discovery.source,
+          "",  // assigned_nvml_pid: no identity source tells a second number
+          word(one.host_class),
+          word(one.nvml_class),
+          view_known ? std::string(to_text(record.view)) : std::string(),
+          "",  // nvml_tier
+          ms(worker.discovery.added_ns),
+          ms(worker.discovery.context_added_ns)};
+}
+
+}  // namespace
+
+std::string summary_csv(const std::vector<Run>& runs) {
+  std::string csv;
+  append_csv_row(csv, kSummaryColumns);
+  for (const Run* run : in_order(runs)) append_csv_row(csv, summary_row(*run));
+  return csv;
+}
+
+std::string pid_mapping_csv(const std::vector<Run>& runs) {
+  // A worker without a usable record has a row, and nothing in it but its place and class.
+  const WorkerRecord nothing_known;
+  std::string csv;
+  append_csv_row(csv, kMappingColumns);
+  for (const Run* run : in_order(runs)) {
+    const Roster roster(*run);
+    for (const Classified& one : classify(*run)) {
+      const WorkerRecord* worker = roster.record(one.worker);
+      append_csv_row(csv, mapping_row(run->record, one, worker != nullptr ? *worker : nothing_known));
+    }
+  }
+  return csv;
+}
+
+std::string external_wall_times_csv(const std::vector<Run>& runs) {
+  std::string csv;
+  append_csv_row(csv, kWallColumns);
+  for (const Run* run : in_order(runs)) {
+    // The table has no column for validity and is made for averaging, so the
+    // time of an invalid run does not stand in it.
+    const bool valid = invalid_reasons(*run).empty();
+    append_csv_row(csv, {run->record.topology.text(), run->record.arm, fmt::to_string(run->record.repetition),
+                         valid ? s(external_wall_ns(run->record)) : std::string()});
+  }
+  return csv;
+}
+
+std::vector<DerivedFile> derive_all(const std::vector<Run>& runs) {
+  return {{"summary.csv", summary_csv(runs)},
+          {"pid-mapping-summary.csv", pid_mapping_csv(runs)},
+          {"external-wall-times.csv", external_wall_times_csv(runs)}};
+}
+
+}  // namespace rollcall::analysis

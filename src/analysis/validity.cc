@@ -1,0 +1,112 @@
+// Each rule looks at the raw records and adds its code to a set; so the order
+// of the rules and of the records cannot matter. A worker that finished is
+// held to all that a finished worker must show: what it does not show is not
+// taken for granted.
+#include "analysis/validity.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include "base/clock.h"
+
+namespace rollcall::analysis {
+namespace {
+
+using evidence::Fate;
+using evidence::Run;
+using evidence::WorkerRecord;
+using Codes = std::set<std::string>;
+
+constexpr int kCudaSuccess = 0;
+constexpr int kCudaErrorOutOfMemory = 2;
+
+constexpr int64_t kMinGateSkewNs = 50 * base::kNsPerMs;
+constexpr int64_t kGateSkewSpanPart = 10;  // a tenth of the span
+
+// The stand-in driver lies in lib/rollcall/sim, in the build tree as in an
+// installation; no real driver does.
+bool is_stand_in(const std::filesystem::path& library) {
+  const auto folder = library.parent_path();
+  return folder.filename() == "sim" && folder.parent_path().filename() == "rollcall";
+}
+
+void check_fate(const WorkerRecord& worker, Codes& codes) {
+  switch (worker.fate) {
+    case Fate::kFinished:
+      break;
+    case Fate::kDied:
+      codes.insert("worker_died");
+      break;
+    case Fate::kDeadline:
+      codes.insert("deadline");
+      break;
+    case Fate::kAborted:
+      codes.insert("aborted");
+      break;
+    case Fate::kNotStarted:
+      codes.insert("not_started");
+      break;
+  }
+}
+
+void check_result(std::optional<int> result, bool must_be_known, Codes& codes) {
+  if (result ? *result != kCudaSuccess : must_be_known) codes.insert("cuinit_failed");
+  if (result == kCudaErrorOutOfMemory) codes.insert("out_of_memory");
+}
+
+void check_worker(const Run& run, const WorkerRecord& worker, Codes& codes) {
+  check_fate(worker, codes);
+  const bool finished = worker.fate == Fate::kFinished;
+  const bool wants_context = run.record.workload == evidence::Workload::kContext;
+  check_result(worker.cuinit_result, finished, codes);
+  check_result(worker.context_result, finished && wants_context, codes);
+  if (!finished) return;
+  if (run.record.has_shim && !worker.shim_loaded.value_or(false)) codes.insert("shim_not_loaded");
+  if (run.record.node == evidence::NodeKind::kSimulated && !is_stand_in(worker.driver_library)) {
+    codes.insert("wrong_driver");
+  }
+}
+
+void check_records(const Run& run, Codes& codes) {
+  std::set<int> workers;
+  std::set<int64_t> pids;
+  for (const WorkerRecord& worker : run.workers) {
+    const bool expected = worker.worker >= 0 && worker.worker < run.record.topology.workers() &&
+                          worker.cache == run.record.topology.cache_of(worker.worker);
+    if (!expected || !workers.insert(worker.worker).second) codes.insert("records_missing");
+    if (worker.pid && !pids.insert(*worker.pid).second) codes.insert("pid_reused");
+  }
+  if (workers.size() != static_cast<size_t>(run.record.topology.workers())) codes.insert("records_missing");
+}
+
+void check_gate_skew(const Run& run, Codes& codes) {
+  if (run.record.node != evidence::NodeKind::kReal) return;
+  std::optional<int64_t> first;
+  std::optional<int64_t> last;
+  int64_t span = 0;
+  for (const WorkerRecord& worker : run.workers) {
+    if (worker.finished_ns) span = std::max(span, *worker.finished_ns);
+    if (!worker.released_ns) continue;
+    first = std::min(first.value_or(*worker.released_ns), *worker.released_ns);
+    last = std::max(last.value_or(*worker.released_ns), *worker.released_ns);
+  }
+  int64_t skew = 0;
+  if (!first) return;
+  const bool unbounded = __builtin_sub_overflow(*last, *first, &skew);
+  if (unbounded || skew > std::max(kMinGateSkewNs, span / kGateSkewSpanPart)) codes.insert("gate_skew");
+}
+
+}  // namespace
+
+std::vector<std::string> invalid_reasons(const Run& run) {
+  Codes codes;
+  for (const evidence::RunEvent& event : run.record.events) codes.insert(event.code);
+  for (const WorkerRecord& worker : run.workers) check_worker(run, worker, codes);
+  check_records(run, codes);
+  check_gate_skew(run, codes);
+  return {codes.begin(), codes.end()};
+}
+
+}  // namespace rollcall::analysis

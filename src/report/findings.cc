@@ -1,0 +1,130 @@
+// What was seen, in plain sentences: at most one for each condition with a shim,
+// and one on the control. A sentence is said only of valid runs, and nothing
+// that sounds like success is said where there are none.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "report/terminal.h"
+#include "report/text_table.h"
+
+namespace rollcall::report {
+namespace {
+
+using analysis::Class;
+using analysis::Condition;
+using analysis::Control;
+using analysis::ExperimentSummary;
+
+constexpr size_t kMaxArmWidth = 60;
+
+std::string place(const Condition& c) {
+  if (c.topology.workers() == 1) return fmt::format("One worker alone ({})", c.topology.text());
+  return fmt::format("{} ({})", c.topology.caches() == 1 ? "One shared cache" : "Isolated caches",
+                     c.topology.text());
+}
+
+// "1 discovery failed, 2 hold a PID of no worker": what else went wrong.
+std::vector<std::string> other_faults(const Condition& c) {
+  std::vector<std::string> parts;
+  if (const int n = c.classes.of(Class::kDiscoveryFailed); n > 0) {
+    parts.push_back(fmt::format("{} {} failed", n, n == 1 ? "discovery" : "discoveries"));
+  }
+  if (const int n = c.classes.of(Class::kExternal); n > 0) {
+    parts.push_back(fmt::format("{} hold{} a PID of no worker", n, n == 1 ? "s" : ""));
+  }
+  if (const int n = c.classes.of(Class::kUnresolved); n > 0) {
+    parts.push_back(fmt::format("{} could not be resolved", n));
+  }
+  return parts;
+}
+
+std::string cuinit_clause(const Condition& c) {
+  if (c.cuinit_failed == 0) return "no cuInit call failed";
+  return fmt::format("{} cuInit {} failed", c.cuinit_failed, c.cuinit_failed == 1 ? "call" : "calls");
+}
+
+const Condition* condition_like(const Condition& c, const ExperimentSummary& summary, std::string_view arm) {
+  const auto found =
+      std::find_if(summary.conditions.begin(), summary.conditions.end(), [&](const Condition& other) {
+        return other.arm == arm && other.topology == c.topology && other.workload == c.workload &&
+               other.hold == c.hold;
+      });
+  return found == summary.conditions.end() ? nullptr : &*found;
+}
+
+// What one lock for the whole node costs against one per cache, whichever way it goes.
+std::string cost_clause(const Condition& c, const ExperimentSummary& summary) {
+  if (c.arm != "legacy-node-lock") return {};
+  const Condition* legacy = condition_like(c, summary, "legacy");
+  if (legacy == nullptr || !c.external_wall_s.mean || legacy->external_wall_s.mean.value_or(0) <= 0)
+    return {};
+  return fmt::format("; its wall time is {:.2f}× that of legacy",
+                     *c.external_wall_s.mean / *legacy->external_wall_s.mean);
+}
+
+// Why one cache alone does not protect: no context is part of the study, one is
+// part of every application.
+std::string context_clause(const Condition& c) {
+  const bool shown = c.arm == "legacy" && c.topology.caches() == 1 &&
+                     c.workload == evidence::Workload::kContext && c.classes.of(Class::kPeer) > 0;
+  return shown ? "; one cache is right only while nobody keeps a context" : "";
+}
+
+std::string condition_sentence(const Condition& c, const ExperimentSummary& summary) {
+  const std::string arm = printable(c.arm, kMaxArmWidth);
+  if (c.valid_runs == 0)
+    return fmt::format("{}: no valid run of {}, so nothing is known of it.", place(c), arm);
+  const int self = c.classes.of(Class::kSelf);
+  const int peers = c.classes.of(Class::kPeer);
+  std::string text = place(c) + ": ";
+  if (self == c.workers) {
+    text += fmt::format("every {} worker found its own PID ({} of {})", arm, self, c.workers);
+  } else if (peers > 0) {
+    auto parts = other_faults(c);
+    parts.insert(parts.begin(), fmt::format("{} of {} {} workers {}hold another worker's PID", peers,
+                                            c.workers, arm, c.cuinit_failed == 0 ? "silently " : ""));
+    text += fmt::format("{}; {}", fmt::join(parts, ", "), cuinit_clause(c));
+  } else {
+    text += fmt::format("{} of {} {} workers found their own PID; {}", self, c.workers, arm,
+                        fmt::join(other_faults(c), ", "));
+  }
+  return text + context_clause(c) + cost_clause(c, summary) + ".";
+}
+
+std::string control_sentence(const ExperimentSummary& summary) {
+  switch (summary.control) {
+    case Control::kVisible:
+      return "Control: visible — isolated caches with legacy show peers, so this experiment can see the "
+             "fault.";
+    case Control::kNotVisible:
+      return "Control: not visible — isolated caches with legacy show no peer, likely because the node hides "
+             "siblings (translated view with isolation) or too few workers start together; absence of peers "
+             "in "
+             "other arms proves nothing here.";
+    case Control::kAbsent:
+      return "Control: absent — no valid isolated-cache run of the arm legacy, so this experiment cannot "
+             "tell "
+             "whether it would see the fault; absence of peers proves nothing here.";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> findings(const ExperimentSummary& summary) {
+  const bool any_valid = std::any_of(summary.conditions.begin(), summary.conditions.end(),
+                                     [](const Condition& c) { return c.valid_runs > 0; });
+  if (summary.runs == 0) return {"No run is recorded, so nothing is known."};
+  if (!any_valid)
+    return {"No run is valid, so this experiment shows nothing; the reasons are listed with the runs."};
+  std::vector<std::string> sentences;
+  for (const Condition& c : summary.conditions) {
+    if (c.has_shim) sentences.push_back(condition_sentence(c, summary));
+  }
+  sentences.push_back(control_sentence(summary));
+  return sentences;
+}
+
+}  // namespace rollcall::report

@@ -1,0 +1,91 @@
+// The summary for programs. The same facts as the report for people, with
+// null where that says "no discovery" or "not known".
+#include <nlohmann/json.hpp>
+
+#include "report/terminal.h"
+
+namespace rollcall::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json json_of(const analysis::MeanSd& value) {
+  Json json;
+  json["n"] = value.n;
+  json["mean"] = or_null(value.mean);
+  json["sd"] = or_null(value.sd);
+  return json;
+}
+
+Json json_of(const analysis::Condition& c) {
+  Json json;
+  json["topology"] = c.topology.text();
+  json["arm"] = c.arm;
+  json["workload"] = to_text(c.workload);
+  json["hold"] = to_text(c.hold);
+  json["valid_runs"] = c.valid_runs;
+  json["invalid_runs"] = c.invalid_runs;
+  json["workers"] = c.workers;
+  json["classes"] = nullptr;
+  if (c.has_shim) {
+    Json classes;
+    for (const analysis::Class value : analysis::kClasses) {
+      classes[std::string(to_text(value))] = c.classes.of(value);
+    }
+    json["classes"] = std::move(classes);
+  }
+  json["cuinit_failed"] = c.cuinit_failed;
+  json["external_wall_s"] = json_of(c.external_wall_s);
+  json["span_s"] = json_of(c.span_s);
+  json["ratio_to_native"] = or_null(c.ratio_to_native);
+  return json;
+}
+
+Json json_of(const analysis::Setting& setting) {
+  Json json;
+  json["node"] = to_text(setting.node);
+  json["profile"] = setting.profile;
+  json["time_scale"] = or_null(setting.time_scale);
+  json["isolation"] = to_text(setting.isolation);
+  json["nvml_view"] = to_text(setting.view);
+  json["truth"] = setting.truth;
+  return json;
+}
+
+std::string_view text_of(analysis::Control control) {
+  switch (control) {
+    case analysis::Control::kAbsent:
+      return "absent";
+    case analysis::Control::kNotVisible:
+      return "not_visible";
+    case analysis::Control::kVisible:
+      return "visible";
+  }
+  return "absent";
+}
+
+}  // namespace
+
+std::string json_report(const analysis::ExperimentSummary& summary) {
+  Json json;
+  json["runs"] = summary.runs;
+  json["valid_runs"] = summary.runs - static_cast<int>(summary.invalid.size());
+  json["control"] = text_of(summary.control);
+  json["settings"] = Json::array();
+  for (const auto& setting : summary.settings) json["settings"].push_back(json_of(setting));
+  json["conditions"] = Json::array();
+  for (const auto& condition : summary.conditions) json["conditions"].push_back(json_of(condition));
+  json["invalid"] = Json::array();
+  for (const auto& [id, reasons] : summary.invalid) {
+    json["invalid"].push_back(Json{{"run_id", id}, {"reasons", reasons}});
+  }
+  json["findings"] = findings(summary);
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace rollcall::report

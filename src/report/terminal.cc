@@ -1,0 +1,187 @@
+// The layout of the result. Everything that is said here is already decided in
+// the summary; this file only arranges it, so that one reads the finding first
+// from the table of classes, then what it cost, then in words.
+#include "report/terminal.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "report/text_table.h"
+
+namespace rollcall::report {
+namespace {
+
+using analysis::Class;
+using analysis::Condition;
+using analysis::ExperimentSummary;
+using analysis::MeanSd;
+
+constexpr size_t kMaxArmWidth = 24;
+
+// From here on two decimals show a thousandth of the value.
+constexpr double kTwoDecimalsFrom = 10;
+
+std::string plural(int n, const char* noun) {
+  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+}
+
+// Whether conditions differ in more than topology and arm, and so need names that tell.
+bool has_mixed_workloads(const ExperimentSummary& summary) {
+  std::set<std::pair<evidence::Workload, evidence::Hold>> kinds;
+  for (const Condition& c : summary.conditions) kinds.emplace(c.workload, c.hold);
+  return kinds.size() > 1;
+}
+
+std::string workload_text(const Condition& c) {
+  return fmt::format("workload {}, hold {}", to_text(c.workload), to_text(c.hold));
+}
+
+// "3 runs each", or nothing where the conditions differ.
+std::optional<int> same_number_of_runs(const ExperimentSummary& summary) {
+  std::set<int> counts;
+  for (const Condition& c : summary.conditions) counts.insert(c.valid_runs);
+  if (counts.size() != 1 || *counts.begin() == 0) return std::nullopt;
+  return *counts.begin();
+}
+
+std::string classes_title(const ExperimentSummary& summary) {
+  std::vector<std::string> remarks;
+  if (const auto runs = same_number_of_runs(summary); runs) {
+    remarks.push_back(summary.invalid.empty() ? plural(*runs, "run") + " each"
+                                              : plural(*runs, "valid run") + " each");
+  }
+  if (!has_mixed_workloads(summary) && !summary.conditions.empty()) {
+    const Condition& c = summary.conditions.front();
+    if (c.workload != evidence::Workload::kInit || c.hold != evidence::Hold::kNone)
+      remarks.push_back(workload_text(c));
+  }
+  if (remarks.empty()) return "Who holds whose PID\n";
+  return fmt::format("Who holds whose PID ({})\n", fmt::join(remarks, "; "));
+}
+
+// The first cells of a row: which condition it is.
+class ConditionCells {
+ public:
+  explicit ConditionCells(const ExperimentSummary& summary)
+      : mixed_(has_mixed_workloads(summary)), show_runs_(!same_number_of_runs(summary)) {}
+
+  [[nodiscard]] std::vector<TextTable::Column> columns(bool with_runs) const {
+    std::vector<TextTable::Column> result = {{"topology", Align::kLeft}, {"arm", Align::kLeft}};
+    if (with_runs && show_runs_) result.push_back({"runs"});
+    return result;
+  }
+  [[nodiscard]] std::vector<std::string> cells(const Condition& c, bool with_runs) const {
+    std::string arm = printable(c.arm, kMaxArmWidth);
+    // Two conditions that differ only in this would look the same.
+    if (mixed_ && c.workload == evidence::Workload::kContext) arm += " +context";
+    if (mixed_ && c.hold == evidence::Hold::kAll) arm += " +hold";
+    std::vector<std::string> result = {c.topology.text(), std::move(arm)};
+    if (with_runs && show_runs_) result.push_back(fmt::to_string(c.valid_runs));
+    return result;
+  }
+
+ private:
+  bool mixed_;
+  bool show_runs_;
+};
+
+std::string classes_table(const ExperimentSummary& summary) {
+  constexpr std::array kShown = {Class::kSelf, Class::kPeer, Class::kDiscoveryFailed, Class::kExternal,
+                                 Class::kUnresolved};
+  const ConditionCells condition_cells(summary);
+  auto columns = condition_cells.columns(true);
+  columns.push_back({"workers"});
+  for (const Class value : kShown) columns.push_back({std::string(to_text(value))});
+  TextTable table(std::move(columns));
+  for (const Condition& c : summary.conditions) {
+    auto cells = condition_cells.cells(c, true);
+    if (c.valid_runs == 0) {
+      table.add_with_note(std::move(cells), "no valid run");
+      continue;
+    }
+    cells.push_back(fmt::to_string(c.workers));
+    if (!c.has_shim) {
+      table.add_with_note(std::move(cells), "no discovery takes place");
+      continue;
+    }
+    for (const Class value : kShown) cells.push_back(fmt::to_string(c.classes.of(value)));
+    table.add(std::move(cells));
+  }
+  return table.text();
+}
+
+std::string seconds_text(const MeanSd& time, int decimals) {
+  if (!time.mean) return "not known";
+  if (!time.sd) return fmt::format("{:.{}f} s", *time.mean, decimals);
+  return fmt::format("{:.{}f} ± {:.{}f} s", *time.mean, decimals, *time.sd, decimals);
+}
+
+std::string wall_table(const ExperimentSummary& summary) {
+  const bool all_long =
+      std::all_of(summary.conditions.begin(), summary.conditions.end(), [](const Condition& c) {
+        return !c.external_wall_s.mean || *c.external_wall_s.mean >= kTwoDecimalsFrom;
+      });
+  const ConditionCells condition_cells(summary);
+  auto columns = condition_cells.columns(false);
+  columns.push_back({"n"});
+  columns.push_back({"external wall"});
+  columns.push_back({"ratio to native"});
+  TextTable table(std::move(columns));
+  for (const Condition& c : summary.conditions) {
+    auto cells = condition_cells.cells(c, false);
+    cells.push_back(fmt::to_string(c.external_wall_s.n));
+    if (c.valid_runs == 0) {
+      table.add_with_note(std::move(cells), "no valid run");
+      continue;
+    }
+    cells.push_back(seconds_text(c.external_wall_s, all_long ? 2 : 3));
+    cells.push_back(c.ratio_to_native ? fmt::format("{:.2f}×", *c.ratio_to_native) : "");
+    table.add(std::move(cells));
+  }
+  return table.text();
+}
+
+std::string setting_line(const analysis::Setting& setting) {
+  std::string text = "Measured on a real node";
+  if (setting.node == evidence::NodeKind::kSimulated) {
+    text =
+        fmt::format("Measured on the simulated node, profile {}", printable(setting.profile, kMaxArmWidth));
+    text += setting.time_scale ? fmt::format(", time scale {}", *setting.time_scale) : ", time scale unknown";
+  }
+  if (setting.isolation != evidence::Isolation::kNone) {
+    text += fmt::format(", isolation {}, NVML view {}", to_text(setting.isolation), to_text(setting.view));
+  }
+  if (setting.truth != "launcher") text += "; not checked against a launcher";
+  return wrapped(text + ".", 2);
+}
+
+std::string invalid_list(const ExperimentSummary& summary) {
+  std::string text = fmt::format("\n{} of {} not valid, and not counted above\n", summary.invalid.size(),
+                                 plural(summary.runs, "run"));
+  for (const auto& [id, reasons] : summary.invalid) {
+    text += wrapped(fmt::format("{}: {}", printable(id, kMaxColumns / 2), fmt::join(reasons, ", ")), 4);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string terminal_report(const ExperimentSummary& summary) {
+  std::string text;
+  if (!summary.conditions.empty()) {
+    text += classes_title(summary) + classes_table(summary);
+    text += "\nWall time, mean ± sample SD over n runs\n" + wall_table(summary);
+    for (const analysis::Setting& setting : summary.settings) text += setting_line(setting);
+    text += "\n";
+  }
+  for (const std::string& sentence : findings(summary)) text += wrapped(sentence, 2);
+  if (!summary.invalid.empty()) text += invalid_list(summary);
+  return text;
+}
+
+}  // namespace rollcall::report
