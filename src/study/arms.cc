@@ -1,0 +1,49 @@
+// The built-in arms. The words are defined in docs/study.md.
+#include "study/arms.h"
+
+#include "base/nearest.h"
+
+namespace rollcall::study {
+namespace {
+
+// As HAMi-core names it, so that one plan serves both.
+constexpr const char* kCacheVariable = "CUDA_DEVICE_MEMORY_SHARED_CACHE";
+
+Arm legacy(const char* name) {
+  Arm arm;
+  arm.name = name;
+  arm.own_shim = true;
+  arm.discovery = name;
+  arm.identity = IdentitySourceKind::kRollcall;
+  // The number is one that NVML listed, seen from inside the worker.
+  arm.identity_kind = evidence::IdentityKind::kNvml;
+  arm.cache_variable = kCacheVariable;
+  return arm;
+}
+
+Arm native() {
+  Arm arm;
+  arm.name = "native";
+  return arm;
+}
+
+}  // namespace
+
+const std::vector<Arm>& built_in_arms() {
+  static const std::vector<Arm> arms = {native(), legacy("legacy"), legacy("legacy-node-lock")};
+  return arms;
+}
+
+base::Result<Arm> find_arm(const std::string& name, const std::string& where) {
+  std::vector<std::string> names;
+  std::string list;
+  for (const Arm& arm : built_in_arms()) {
+    if (arm.name == name) return arm;
+    names.push_back(arm.name);
+    list += (list.empty() ? "" : ", ") + arm.name;
+  }
+  return base::usage_error(where, "unknown arm '" + name + "'; expected one of " + list,
+                           "did you mean '" + base::nearest(name, names) + "'?");
+}
+
+}  // namespace rollcall::study

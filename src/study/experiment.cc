@@ -1,0 +1,159 @@
+// See experiment.h.
+#include "study/experiment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/tables.h"
+#include "analysis/validity.h"
+#include "base/files.h"
+#include "evidence/folder.h"
+#include "evidence/sha256.h"
+#include "study/arms.h"
+#include "study/environment.h"
+#include "study/limits.h"
+#include "study/schedule.h"
+
+namespace rollcall::study {
+namespace {
+
+constexpr size_t kMaxPlan_bytes = 4 << 20;
+
+base::Result<void> check_machine(const Paths& paths, const Plan& plan) {
+  for (const auto& [file, what] :
+       {std::pair{paths.worker, "the worker"}, std::pair{paths.simgpud, "the simulated node"},
+        std::pair{paths.shim, "the shim"}, std::pair{paths.sim_dir / "libcuda.so.1", "the stand-in driver"},
+        std::pair{paths.sim_dir / "libnvidia-ml.so.1", "the stand-in NVML"}}) {
+    if (auto there = require_file(file, what); !there) return there;
+  }
+  // The loader takes these as separators in LD_PRELOAD, with no way to quote them.
+  if (paths.shim.string().find_first_of(" :\t\n") != std::string::npos) {
+    return base::failure(paths.shim.string(), "a path with a blank or a colon cannot be preloaded",
+                         "move the programs to a folder without them");
+  }
+  int workers = 0;
+  int caches = 0;
+  for (const evidence::Topology& topology : plan.topologies) {
+    workers = std::max(workers, topology.workers());
+    caches = std::max(caches, topology.caches());
+  }
+  if (auto fits = check_limits(read_process_limits(), workers, caches); !fits) return fits;
+  return raise_open_files(needed_descriptors(workers, caches));
+}
+
+base::Result<evidence::Run> execute_planned(const ExperimentSetup& setup, const Plan& plan,
+                                            const std::string& plan_sha256, const PlannedRun& planned,
+                                            int total, evidence::FolderWriter& folder) {
+  const auto arm = find_arm(planned.arm, "plan.json");
+  if (!arm) return tl::unexpected(arm.error());
+  const auto working = folder.begin_run(planned.id());
+  if (!working) return tl::unexpected(working.error());
+  RunSetup run;
+  run.plan = &plan;
+  run.paths = setup.paths;
+  run.run = planned;
+  run.arm = *arm;
+  run.plan_sha256 = plan_sha256;
+  run.working = *working;
+  run.interrupt_fd = setup.interrupt_fd;
+  if (setup.progress) {
+    run.progress = [&](const RunProgress& progress) { setup.progress(planned, total, progress); };
+  }
+  auto result = execute_run(run);
+  if (!result) return result;
+  if (auto committed = folder.commit_run(*working, *result); !committed)
+    return tl::unexpected(committed.error());
+  return result;
+}
+
+base::Result<void> execute_schedule(const ExperimentSetup& setup, const Plan& plan,
+                                    const std::string& plan_sha256, evidence::FolderWriter& folder) {
+  const std::vector<PlannedRun> schedule = make_schedule(plan);
+  const int total = static_cast<int>(schedule.size());
+  for (const PlannedRun& planned : schedule) {
+    if (folder.has_run(planned.id())) continue;
+    const auto run = execute_planned(setup, plan, plan_sha256, planned, total, folder);
+    if (!run) return tl::unexpected(run.error());
+    if (setup.committed) setup.committed(planned, total, *run, analysis::invalid_reasons(*run));
+  }
+  return {};
+}
+
+// Reads everything back from the disk, so that the tables are made from the
+// evidence and from nothing else.
+base::Result<Experiment> derive(const Plan& plan, evidence::FolderWriter& folder) {
+  auto runs = evidence::read_runs(folder.path());
+  if (!runs) return tl::unexpected(runs.error());
+  for (const analysis::DerivedFile& file : analysis::derive_all(*runs)) {
+    const std::filesystem::path relative = std::filesystem::path("derived") / file.name;
+    std::error_code ignored;
+    // An interruption between here and the seal left complete files: the same ones.
+    if (std::filesystem::exists(folder.path() / relative, ignored)) {
+      const auto there = base::read_file(folder.path() / relative, file.content.size() + 1);
+      if (there && *there == file.content) continue;
+    }
+    if (auto written = folder.write(relative, file.content); !written) return tl::unexpected(written.error());
+  }
+  if (auto sealed = folder.finish(); !sealed) return tl::unexpected(sealed.error());
+  return Experiment{plan, std::move(*runs)};
+}
+
+base::Result<Experiment> conduct(const ExperimentSetup& setup, const Plan& plan,
+                                 const std::string& plan_sha256, evidence::FolderWriter& folder) {
+  if (auto done = execute_schedule(setup, plan, plan_sha256, folder); !done)
+    return tl::unexpected(done.error());
+  return derive(plan, folder);
+}
+
+// A resumed part may run on another kernel or after a rebuild: each has its own record.
+base::Result<void> write_environment(const ExperimentSetup& setup, const Plan& plan,
+                                     const std::string& plan_sha256, evidence::FolderWriter& folder) {
+  const auto environment = describe_environment(*setup.paths, plan, plan_sha256);
+  if (!environment) return tl::unexpected(environment.error());
+  std::error_code ignored;
+  std::filesystem::path name = "environment.json";
+  for (int n = 1; std::filesystem::exists(folder.path() / name, ignored); ++n) {
+    name = fmt::format("environment-resumed-{}.json", n);
+  }
+  return folder.write(name, *environment);
+}
+
+}  // namespace
+
+base::Result<Experiment> run_experiment(const ExperimentSetup& setup, const Plan& plan) {
+  if (auto fits = check_machine(*setup.paths, plan); !fits) return tl::unexpected(fits.error());
+  auto folder = evidence::FolderWriter::create(setup.out);
+  if (!folder) return tl::unexpected(folder.error());
+  const std::string text = print_plan(plan);
+  const auto hash = evidence::sha256_hex(text);
+  if (!hash) return tl::unexpected(hash.error());
+  auto step = folder->write("plan.json", text);
+  if (step) step = write_environment(setup, plan, *hash, *folder);
+  if (!step) return tl::unexpected(step.error());
+  return conduct(setup, plan, *hash, *folder);
+}
+
+base::Result<Experiment> resume_experiment(const ExperimentSetup& setup) {
+  auto folder = evidence::FolderWriter::resume(setup.out);
+  if (!folder) return tl::unexpected(folder.error());
+  const std::filesystem::path plan_file = setup.out / "plan.json";
+  const auto text = base::read_file(plan_file, kMaxPlan_bytes);
+  if (!text) return tl::unexpected(text.error());
+  const auto plan = parse_plan(*text, plan_file.string());
+  if (!plan) return tl::unexpected(plan.error());
+  if (folder->finished()) {
+    auto runs = evidence::read_runs(setup.out);
+    if (!runs) return tl::unexpected(runs.error());
+    return Experiment{*plan, std::move(*runs)};
+  }
+  if (auto fits = check_machine(*setup.paths, *plan); !fits) return tl::unexpected(fits.error());
+  const auto hash = evidence::sha256_hex(*text);
+  if (!hash) return tl::unexpected(hash.error());
+  if (auto written = write_environment(setup, *plan, *hash, *folder); !written) {
+    return tl::unexpected(written.error());
+  }
+  return conduct(setup, *plan, *hash, *folder);
+}
+
+}  // namespace rollcall::study

@@ -1,0 +1,45 @@
+// One run: fresh caches and a fresh node, N workers to the start gate, the gate
+// opened for all at once, each worker's evidence read while it lives, everybody
+// gone, and only then reaped. Whatever happens to a worker costs its own record,
+// never the run; what happens to the run as a whole becomes an event in its
+// record. The result is raw: no class, no percentile, no verdict.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "base/error.h"
+#include "evidence/records.h"
+#include "study/arms.h"
+#include "study/paths.h"
+#include "study/plan.h"
+#include "study/schedule.h"
+
+namespace rollcall::study {
+
+// How far a run is, for whoever shows it.
+struct RunProgress {
+  const char* phase = "";  // "starting", "at the gate", "running", "leaving"
+  int workers = 0;
+  int reached = 0;  // of them, how many are through this phase
+};
+
+struct RunSetup {
+  const Plan* plan = nullptr;
+  const Paths* paths = nullptr;
+  PlannedRun run;
+  Arm arm;
+  std::string plan_sha256;
+  std::filesystem::path working;  // an empty folder with logs/ and regions/
+  int interrupt_fd = -1;          // becomes readable when the user wants to stop; -1: never
+  std::function<void(const RunProgress&)> progress;
+};
+
+// An error means that there is no run: the machine refused, or the user
+// interrupted (error.what == kInterrupted). No process of the run is left then,
+// and nothing in `working` is worth keeping.
+inline constexpr const char* kInterrupted = "interrupted";
+base::Result<evidence::Run> execute_run(const RunSetup& setup);
+
+}  // namespace rollcall::study

@@ -1,0 +1,137 @@
+// The plan file: TOML, read with toml++, which knows where everything stands.
+// Only [study] exists; keys are the options' names ('-' or '_' alike), plural
+// where an option can be repeated.
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <functional>
+#include <map>
+
+#include "base/nearest.h"
+#include "study/plan.h"
+
+namespace rollcall::study {
+namespace {
+
+std::string position(const std::string& where, const toml::source_region& source) {
+  return fmt::format("{}:{}:{}", where, source.begin.line, source.begin.column);
+}
+
+struct Key {
+  const char* expected;
+  // Stores the value; false if it has another type.
+  std::function<bool(const toml::node&, PlanRequest&)> store;
+};
+
+template <typename Toml, typename Member>
+Key scalar(const char* expected, Member PlanRequest::*member) {
+  return {expected, [member](const toml::node& node, PlanRequest& request) {
+            const auto value = node.value_exact<Toml>();
+            if (value) request.*member = *value;
+            return value.has_value();
+          }};
+}
+
+Key number(std::optional<double> PlanRequest::*member) {
+  return {"a number", [member](const toml::node& node, PlanRequest& request) {
+            if (!node.is_number()) return false;
+            request.*member = node.value<double>();
+            return true;
+          }};
+}
+
+Key strings(std::optional<std::vector<std::string>> PlanRequest::*member) {
+  return {"a list of strings", [member](const toml::node& node, PlanRequest& request) {
+            const toml::array* array = node.as_array();
+            if (array == nullptr) return false;
+            std::vector<std::string> values;
+            for (const toml::node& element : *array) {
+              const auto value = element.value_exact<std::string>();
+              if (!value) return false;
+              values.push_back(*value);
+            }
+            request.*member = std::move(values);
+            return true;
+          }};
+}
+
+const std::map<std::string, Key>& keys() {
+  static const std::map<std::string, Key> table = {
+      {"topologies", strings(&PlanRequest::topologies)},
+      {"arms", strings(&PlanRequest::arms)},
+      {"runs", scalar<int64_t>("a whole number", &PlanRequest::runs)},
+      {"node", scalar<std::string>("a string", &PlanRequest::node)},
+      {"profile", scalar<std::string>("a string", &PlanRequest::profile)},
+      {"time_scale", number(&PlanRequest::time_scale)},
+      {"workload", scalar<std::string>("a string", &PlanRequest::workload)},
+      {"hold", scalar<std::string>("a string", &PlanRequest::hold)},
+      {"view", scalar<std::string>("a string", &PlanRequest::view)},
+      {"order", scalar<std::string>("a string", &PlanRequest::order)},
+      {"seed", scalar<int64_t>("a whole number", &PlanRequest::seed)},
+      {"gpus", scalar<int64_t>("a whole number", &PlanRequest::gpus)},
+      {"worker_timeout", number(&PlanRequest::worker_timeout_s)},
+      {"run_timeout", number(&PlanRequest::run_timeout_s)},
+  };
+  return table;
+}
+
+std::string normalised(std::string_view key) {
+  std::string name(key);
+  for (char& c : name) {
+    if (c == '-') c = '_';
+  }
+  return name;
+}
+
+base::Result<void> read_study(const toml::table& study, const std::string& where, PlanRequest& request) {
+  for (const auto& [key, node] : study) {
+    const std::string at = position(where, key.source());
+    const auto found = keys().find(normalised(key.str()));
+    if (found == keys().end()) {
+      std::vector<std::string> names;
+      for (const auto& [name, unused] : keys()) names.push_back(name);
+      return base::usage_error(
+          at, fmt::format("unknown key '{}' in [study]", std::string(key.str())),
+          fmt::format("did you mean '{}'?", base::nearest(normalised(key.str()), names)));
+    }
+    if (!found->second.store(node, request)) {
+      return base::usage_error(
+          position(where, node.source()),
+          fmt::format("'{}' must be {}", std::string(key.str()), found->second.expected));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Result<PlanRequest> parse_plan_file(const std::string& text, const std::string& where) {
+  const toml::parse_result parsed = toml::parse(text, where);
+  if (!parsed) {
+    return base::usage_error(position(where, parsed.error().source()),
+                             std::string(parsed.error().description()),
+                             "plan files are TOML; docs/study.md shows one");
+  }
+  PlanRequest request;
+  bool found = false;
+  for (const auto& [key, node] : parsed.table()) {
+    const std::string at = position(where, key.source());
+    if (key.str() == "arm") {
+      return base::usage_error(at,
+                               "[arm.NAME] is not there yet in this version: only built-in arms can be run");
+    }
+    if (key.str() != "study") {
+      return base::usage_error(at, fmt::format("unknown key '{}'", std::string(key.str())),
+                               "did you mean 'study'?");
+    }
+    const toml::table* study = node.as_table();
+    if (study == nullptr) return base::usage_error(at, "'study' must be a table", "write [study]");
+    const auto read = read_study(*study, where, request);
+    if (!read) return tl::unexpected(read.error());
+    found = true;
+  }
+  if (!found) return base::usage_error(where, "no [study] table", "docs/study.md shows a plan file");
+  return request;
+}
+
+}  // namespace rollcall::study

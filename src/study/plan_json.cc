@@ -1,0 +1,87 @@
+// plan.json: the frozen plan. Keys in a fixed order, so that the same plan gives
+// the same bytes and so the same hash.
+#include <nlohmann/json.hpp>
+
+#include "study/plan.h"
+
+namespace rollcall::study {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr int kFormat = 1;
+
+template <typename Enum>
+Enum word(const Json& json, const char* key) {
+  const auto text = json.at(key).get<std::string>();
+  const auto value = evidence::from_text<Enum>(text);
+  if (!value) throw std::invalid_argument(std::string("unknown value '") + text + "' of '" + key + "'");
+  return *value;
+}
+
+Order order(const std::string& text) {
+  for (const Order value : {Order::kInterleaved, Order::kBlocked}) {
+    if (text == to_text(value)) return value;
+  }
+  throw std::invalid_argument("unknown value '" + text + "' of 'order'");
+}
+
+Plan from_json(const Json& json) {
+  if (json.at("format").get<int>() != kFormat) throw std::invalid_argument("unknown format");
+  Plan plan;
+  for (const Json& text : json.at("topologies")) {
+    const auto topology = evidence::Topology::parse(text.get<std::string>());
+    if (!topology) throw std::invalid_argument(topology.error().line());
+    plan.topologies.push_back(*topology);
+  }
+  plan.arms = json.at("arms").get<std::vector<std::string>>();
+  plan.runs = json.at("runs").get<int>();
+  plan.order = order(json.at("order").get<std::string>());
+  plan.seed = json.at("seed").get<uint64_t>();
+  plan.node = word<evidence::NodeKind>(json, "node");
+  plan.workload = word<evidence::Workload>(json, "workload");
+  plan.hold = word<evidence::Hold>(json, "hold");
+  plan.view = word<evidence::NvmlView>(json, "view");
+  plan.gpus = json.at("gpus").get<int>();
+  plan.time_scale = json.at("time_scale").get<double>();
+  plan.worker_timeout_s = json.at("worker_timeout_s").get<double>();
+  plan.run_timeout_s = json.at("run_timeout_s").get<double>();
+  plan.lock_timeout_s = json.at("lock_timeout_s").get<double>();
+  plan.profile_name = json.at("profile").at("name").get<std::string>();
+  plan.profile_toml = json.at("profile").at("toml").get<std::string>();
+  return plan;
+}
+
+}  // namespace
+
+std::string print_plan(const Plan& plan) {
+  Json json;
+  json["format"] = kFormat;
+  json["topologies"] = Json::array();
+  for (const evidence::Topology& topology : plan.topologies) json["topologies"].push_back(topology.text());
+  json["arms"] = plan.arms;
+  json["runs"] = plan.runs;
+  json["order"] = to_text(plan.order);
+  json["seed"] = plan.seed;
+  json["node"] = evidence::to_text(plan.node);
+  json["workload"] = evidence::to_text(plan.workload);
+  json["hold"] = evidence::to_text(plan.hold);
+  json["view"] = evidence::to_text(plan.view);
+  json["gpus"] = plan.gpus;
+  json["time_scale"] = plan.time_scale;
+  json["worker_timeout_s"] = plan.worker_timeout_s;
+  json["run_timeout_s"] = plan.run_timeout_s;
+  json["lock_timeout_s"] = plan.lock_timeout_s;
+  json["profile"]["name"] = plan.profile_name;
+  json["profile"]["toml"] = plan.profile_toml;
+  return json.dump(2) + "\n";
+}
+
+base::Result<Plan> parse_plan(const std::string& text, const std::string& where) {
+  try {
+    return from_json(Json::parse(text));
+  } catch (const std::exception& error) {
+    return base::failure(where, std::string("not a plan that this version wrote: ") + error.what());
+  }
+}
+
+}  // namespace rollcall::study

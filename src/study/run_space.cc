@@ -1,0 +1,138 @@
+// See run_space.h.
+#include "study/run_space.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <map>
+#include <string_view>
+
+#include "base/files.h"
+#include "evidence/compress.h"
+
+extern char** environ;
+
+namespace rollcall::study {
+namespace {
+
+// Holds the caches, the node lock and the profile while the run lasts.
+constexpr const char* kScratch = "scratch";
+constexpr size_t kMaxRegion_bytes = 64 << 20;
+// Connections a worker may have to the node: driver, NVML, and room for a shim's.
+constexpr int kConnectionsPerWorker = 3;
+constexpr int kSpareConnections = 64;
+
+// Variables of the launcher's own environment that must not reach a worker: they
+// are what an arm sets, or would change which device or library it gets.
+bool is_withheld(std::string_view name) {
+  return name == "LD_PRELOAD" || name.starts_with("ROLLCALL_") || name.starts_with("CUDA_") ||
+         name.starts_with("LIBCUDA_") || name == "GPU_CORE_UTILIZATION_POLICY";
+}
+
+std::map<std::string, std::string> inherited_environment() {
+  std::map<std::string, std::string> variables;
+  for (char** at = environ; *at != nullptr; ++at) {
+    const std::string_view text(*at);
+    const size_t equals = text.find('=');
+    if (equals == std::string_view::npos || is_withheld(text.substr(0, equals))) continue;
+    variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  if (const char* fault = getenv("ROLLCALL_WORKER_FAULT")) variables["ROLLCALL_WORKER_FAULT"] = fault;
+  return variables;
+}
+
+EnvironmentBlock to_block(const std::map<std::string, std::string>& variables) {
+  return EnvironmentBlock({variables.begin(), variables.end()});
+}
+
+base::Result<simgpu::Session> start_node(const RunSetup& setup, const std::filesystem::path& scratch) {
+  const Plan& plan = *setup.plan;
+  simgpu::SessionOptions options;
+  options.simgpud = setup.paths->simgpud;
+  options.library_dir = setup.paths->sim_dir;
+  options.profile_file = scratch / "profile.toml";
+  if (const auto written = base::write_new_file(options.profile_file, plan.profile_toml); !written) {
+    return tl::unexpected(written.error());
+  }
+  options.view = plan.view;
+  options.time_scale = plan.time_scale;
+  options.gpus = plan.gpus;
+  // Each run its own jitter, repeatable from the plan's seed.
+  options.seed = plan.seed * 1'000'003 + static_cast<uint64_t>(setup.run.number);
+  options.max_clients = setup.run.topology.workers() * kConnectionsPerWorker + kSpareConnections;
+  return simgpu::Session::start(options);
+}
+
+}  // namespace
+
+base::Result<RunSpace> RunSpace::create(const RunSetup& setup, evidence::RunRecord& record) {
+  RunSpace space;
+  space.working_ = setup.working;
+  const std::filesystem::path scratch = setup.working / kScratch;
+  if (const auto made = base::make_new_directory(scratch); !made) return tl::unexpected(made.error());
+
+  for (int cache = 0; cache < setup.run.topology.caches(); ++cache) {
+    const std::filesystem::path log = setup.working / "logs" / fmt::format("cache_{}.log", cache);
+    base::Fd fd(open(log.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (!fd.valid()) return base::system_failure(log.string(), "create", errno);
+    space.logs_.push_back(std::move(fd));
+    space.caches_.push_back(scratch / fmt::format("cache_{}.region", cache));
+    std::error_code ignored;
+    if (std::filesystem::exists(space.caches_.back(), ignored)) {
+      record.events.push_back({"stale_cache", fmt::format("cache {} existed before the run", cache)});
+    }
+  }
+
+  auto session = start_node(setup, scratch);
+  if (!session) return tl::unexpected(session.error());
+  space.session_.emplace(std::move(*session));
+
+  std::map<std::string, std::string> variables = inherited_environment();
+  const std::string library_path =
+      variables.count("LD_LIBRARY_PATH") != 0 ? variables["LD_LIBRARY_PATH"] : "";
+  for (const auto& [name, value] : space.session_->environment(library_path)) variables[name] = value;
+  if (setup.arm.own_shim) {
+    variables["LD_PRELOAD"] = setup.paths->shim;
+    variables["ROLLCALL_SHIM_DISCOVERY"] = setup.arm.discovery;
+    variables["ROLLCALL_SHIM_NODE_LOCK"] = scratch / "node.lock";
+    variables["ROLLCALL_SHIM_LOCK_TIMEOUT_MS"] =
+        fmt::format("{}", static_cast<int64_t>(setup.plan->lock_timeout_s * 1000));
+    variables["ROLLCALL_SHIM_LOG"] = "1";
+  }
+  if (setup.arm.cache_variable.empty()) {
+    space.environments_.push_back(to_block(variables));
+  } else {
+    for (const std::filesystem::path& cache : space.caches_) {
+      variables[setup.arm.cache_variable] = cache;
+      space.environments_.push_back(to_block(variables));
+    }
+  }
+  return space;
+}
+
+const EnvironmentBlock& RunSpace::environment(int cache) const {
+  return environments_.size() == 1 ? environments_.front() : environments_[static_cast<size_t>(cache)];
+}
+
+base::Result<void> RunSpace::close() {
+  session_->stop();
+  for (size_t cache = 0; cache < caches_.size(); ++cache) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(caches_[cache], ignored)) continue;
+    const auto content = base::read_file(caches_[cache], kMaxRegion_bytes);
+    if (!content) return tl::unexpected(content.error());
+    const auto compressed = evidence::compress(*content);
+    if (!compressed) return tl::unexpected(compressed.error());
+    const auto written =
+        base::write_new_file(working_ / "regions" / fmt::format("cache_{}.region.zst", cache), *compressed);
+    if (!written) return written;
+  }
+  std::error_code error;
+  std::filesystem::remove_all(working_ / kScratch, error);
+  if (error) return base::system_failure((working_ / kScratch).string(), "remove", error.value());
+  return {};
+}
+
+}  // namespace rollcall::study

@@ -1,0 +1,48 @@
+// Starting one worker: fork, the descriptors where the worker expects them, the
+// parent-death signal, exec. Called from the main thread only, because the
+// parent-death signal follows the thread that forked.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/fd.h"
+
+namespace rollcall::study {
+
+// An environment block that lives as long as this and can be handed to exec.
+class EnvironmentBlock {
+ public:
+  using Variables = std::vector<std::pair<std::string, std::string>>;
+  explicit EnvironmentBlock(const Variables& variables);
+  EnvironmentBlock(EnvironmentBlock&&) = default;
+  [[nodiscard]] char* const* get() const { return pointers_.data(); }
+
+ private:
+  std::vector<std::string> texts_;
+  std::vector<char*> pointers_;
+};
+
+struct Child {
+  pid_t pid = -1;
+  base::Fd pidfd;
+};
+
+struct SpawnRequest {
+  const char* program = nullptr;
+  char* const* arguments = nullptr;  // null-terminated, with argv[0]
+  char* const* environment = nullptr;
+  int output_fd = -1;  // becomes standard output and standard error; standard input is /dev/null
+  // Descriptors for the child, placed from 3 on in this order.
+  std::vector<int> inherited;
+};
+
+// The child of fork and exec; an exec that fails is an error here, not an exit
+// status to be guessed at later.
+base::Result<Child> spawn(const SpawnRequest& request);
+
+}  // namespace rollcall::study
