@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# What goes inside other people's processes needs libc and nothing else, and shows
+# nothing but what it stands in front of.
+source "$(dirname "$0")/lib.sh"
+
+lib=$ROLLCALL_PREFIX/lib/rollcall
+for file in "$lib/librollcall_shim.so" "$lib/sim/libcuda.so.1" "$lib/sim/libnvidia-ml.so.1" \
+  "$ROLLCALL_PREFIX/bin/rollcall-worker"; do
+  # The dynamic loader belongs to libc: it serves thread-local storage.
+  expect_equal "libraries of $(basename "$file")" \
+    "$(readelf -d "$file" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -v '^ld-linux')" libc.so.6
+  ! nm -D --undefined-only "$file" | grep -E '_ZN|__cxa_(throw|guard)|__asan|__tsan|__ubsan' ||
+    fail "$(basename "$file") uses the C++ library or a sanitizer"
+  ! readelf -SW "$file" | grep -q '\.ctors' || fail "$(basename "$file") has constructors"
+done
+expect_equal "names that the shim shows" "$(nm -D --defined-only "$lib/librollcall_shim.so" | awk '{ print $3 }' | sort | tr '\n' ' ')" \
+  "cuGetProcAddress cuGetProcAddress_v2 cuInit dlsym "
+! nm -D --defined-only "$lib/sim/libcuda.so.1" | awk '{ print $3 }' | grep -v '^cu[A-Z]' || fail "other names in libcuda"
+! nm -D --defined-only "$lib/sim/libnvidia-ml.so.1" | awk '{ print $3 }' | grep -v '^nvml[A-Z]' || fail "other names in NVML"

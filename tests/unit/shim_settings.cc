@@ -1,0 +1,83 @@
+// What the shim is told through the environment; without a word it is off.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "shim/settings.h"
+
+namespace rollcall::shim {
+namespace {
+
+class ShimSettings : public testing::Test {
+ protected:
+  void SetUp() override { clear(); }
+  void TearDown() override { clear(); }
+
+  static void clear() {
+    for (const char* name :
+         {"ROLLCALL_SHIM_DISCOVERY", "CUDA_DEVICE_MEMORY_SHARED_CACHE", "ROLLCALL_SHIM_NODE_LOCK",
+          "ROLLCALL_SHIM_LOCK_TIMEOUT_MS", "ROLLCALL_SHIM_LOG"}) {
+      unsetenv(name);
+    }
+  }
+  static Discovery discovery(const char* text) {
+    setenv("ROLLCALL_SHIM_DISCOVERY", text, 1);
+    return read_settings().discovery;
+  }
+  static int64_t timeout_ms(const char* text) {
+    setenv("ROLLCALL_SHIM_LOCK_TIMEOUT_MS", text, 1);
+    return read_settings().lock_timeout_ns / base::kNsPerMs;
+  }
+};
+
+TEST_F(ShimSettings, WithoutAWordItIsOff) {
+  const Settings settings = read_settings();
+  EXPECT_EQ(settings.discovery, Discovery::kOff);
+  EXPECT_EQ(settings.cache_path, nullptr);
+  EXPECT_EQ(settings.node_lock_path, nullptr);
+  EXPECT_EQ(settings.lock_timeout_ns, 330 * base::kNsPerSecond);
+  EXPECT_FALSE(settings.log);
+}
+
+TEST_F(ShimSettings, DiscoveryIsOneOfTwoWordsAndElseOff) {
+  EXPECT_EQ(discovery("legacy"), Discovery::kLegacy);
+  EXPECT_EQ(discovery("legacy-node-lock"), Discovery::kLegacyNodeLock);
+  for (const char* text : {"", "Legacy", "legacy ", "legacy-node", "on", "1"}) {
+    EXPECT_EQ(discovery(text), Discovery::kOff) << text;
+  }
+}
+
+TEST_F(ShimSettings, PathsAreTakenAsTheyAreAndEmptyMeansNone) {
+  setenv("CUDA_DEVICE_MEMORY_SHARED_CACHE", "/a path/cache", 1);
+  setenv("ROLLCALL_SHIM_NODE_LOCK", "lock", 1);
+  EXPECT_STREQ(read_settings().cache_path, "/a path/cache");
+  EXPECT_STREQ(read_settings().node_lock_path, "lock");
+  setenv("CUDA_DEVICE_MEMORY_SHARED_CACHE", "", 1);
+  setenv("ROLLCALL_SHIM_NODE_LOCK", "", 1);
+  EXPECT_EQ(read_settings().cache_path, nullptr);
+  EXPECT_EQ(read_settings().node_lock_path, nullptr);
+}
+
+TEST_F(ShimSettings, TheTimeoutIsAWholeNumberOfMillisecondsUpToADay) {
+  EXPECT_EQ(timeout_ms("0"), 0);
+  EXPECT_EQ(timeout_ms("1500"), 1500);
+  EXPECT_EQ(timeout_ms("86400000"), 86400000);
+}
+
+TEST_F(ShimSettings, ATimeoutThatMakesNoSenseIsTheDefault) {
+  for (const char* text : {"", "-1", "86400001", "1.5", "1s", "abc", "99999999999999999999999"}) {
+    EXPECT_EQ(timeout_ms(text), 330000) << text;
+  }
+}
+
+TEST_F(ShimSettings, ItTalksOnlyWhenAsked) {
+  for (const char* text : {"", "0", "yes", "11"}) {
+    setenv("ROLLCALL_SHIM_LOG", text, 1);
+    EXPECT_FALSE(read_settings().log) << text;
+  }
+  setenv("ROLLCALL_SHIM_LOG", "1", 1);
+  EXPECT_TRUE(read_settings().log);
+}
+
+}  // namespace
+}  // namespace rollcall::shim

@@ -1,0 +1,73 @@
+// The arms that are built in, and where the programs' companions are looked for.
+#include <gtest/gtest.h>
+
+#include "evidence_temporary_folder.h"
+#include "study/arms.h"
+#include "study/paths.h"
+
+namespace rollcall::study {
+namespace {
+
+TEST(Arms, NativeHasNoShimNoCacheAndNothingToRead) {
+  const auto arm = find_arm("native", "--arm");
+  ASSERT_TRUE(arm);
+  EXPECT_FALSE(arm->has_shim());
+  EXPECT_TRUE(arm->cache_variable.empty());
+  EXPECT_EQ(arm->identity, IdentitySourceKind::kNone);
+  EXPECT_EQ(arm->identity_kind, evidence::IdentityKind::kNone);
+}
+
+TEST(Arms, TheLegacyOnesPreloadOurShimAndClaimAnNvmlPid) {
+  for (const char* name : {"legacy", "legacy-node-lock"}) {
+    const auto arm = find_arm(name, "--arm");
+    ASSERT_TRUE(arm) << name;
+    EXPECT_TRUE(arm->has_shim());
+    EXPECT_EQ(arm->name, name);
+    EXPECT_EQ(arm->discovery, name);
+    EXPECT_EQ(arm->cache_variable, "CUDA_DEVICE_MEMORY_SHARED_CACHE");
+    EXPECT_EQ(arm->identity, IdentitySourceKind::kRollcall);
+    EXPECT_EQ(arm->identity_kind, evidence::IdentityKind::kNvml);
+  }
+}
+
+TEST(Arms, EveryOneThatIsOfferedIsFoundByItsName) {
+  for (const Arm& arm : built_in_arms()) EXPECT_EQ(find_arm(arm.name, "")->name, arm.name);
+}
+
+TEST(Arms, AnUnknownOneIsWrongUsageAndNamesAllAndTheNearest) {
+  const auto arm = find_arm("natve", "plan.toml:3:1");
+  ASSERT_FALSE(arm);
+  EXPECT_EQ(arm.error().kind, base::ErrorKind::kUsage);
+  EXPECT_EQ(arm.error().line(),
+            "plan.toml:3:1: unknown arm 'natve'; expected one of native, legacy, legacy-node-lock; "
+            "did you mean 'native'?");
+}
+
+TEST(Paths, CompanionsLieBesideTheRunningProgram) {
+  const auto paths = find_paths();
+  ASSERT_TRUE(paths) << paths.error().line();
+  const auto self = std::filesystem::read_symlink("/proc/self/exe");
+  const auto prefix = self.parent_path().parent_path();
+  EXPECT_EQ(paths->self, self);
+  EXPECT_EQ(paths->worker, prefix / "bin/rollcall-worker");
+  EXPECT_EQ(paths->simgpud, prefix / "bin/simgpud");
+  EXPECT_EQ(paths->shim, prefix / "lib/rollcall/librollcall_shim.so");
+  EXPECT_EQ(paths->sim_dir, prefix / "lib/rollcall/sim");
+  EXPECT_EQ(paths->profile_dir, prefix / "share/rollcall/profiles");
+}
+
+TEST(Paths, AMissingCompanionIsAnErrorWithItsNameAndWhatToDo) {
+  const test::TemporaryFolder folder;
+  folder.write("worker", "");
+  EXPECT_TRUE(require_file(folder.path() / "worker", "the worker"));
+  const auto missing = require_file(folder.path() / "absent", "the worker");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().kind, base::ErrorKind::kFailure);
+  const std::string line = missing.error().line();
+  EXPECT_NE(line.find((folder.path() / "absent").string()), std::string::npos);
+  EXPECT_NE(line.find("the worker"), std::string::npos);
+  EXPECT_NE(line.find("scripts/build"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace rollcall::study
