@@ -38,7 +38,9 @@ Summary summarise(std::vector<double> values) {
   return {values.front(), values[values.size() / 2], values.back()};
 }
 
-double to_ms(int64_t ns) { return static_cast<double>(ns) / static_cast<double>(base::kNsPerMs); }
+double to_ms(int64_t ns) {
+  return static_cast<double>(ns) / static_cast<double>(base::kNsPerMs);
+}
 
 // fork + exec of a program that returns at once, `workers` times, until the last is gone.
 double floor_ms(const std::string& worker, int workers) {
@@ -107,7 +109,8 @@ int main(int argc, char** argv) {
   const int workers = argc > 1 ? atoi(argv[1]) : 500;
   const int rounds = argc > 2 ? atoi(argv[2]) : 11;
   if (workers < 1 || workers > evidence::kMaxWorkers || rounds < 1 || rounds > 1000) {
-    fmt::print(stderr, "usage: launcher_floor [WORKERS (1 to {}) [ROUNDS (1 to 1000)]]\n", evidence::kMaxWorkers);
+    fmt::print(stderr, "usage: launcher_floor [WORKERS (1 to {}) [ROUNDS (1 to 1000)]]\n",
+               evidence::kMaxWorkers);
     return 2;
   }
   const study::Paths paths = value_or_exit(study::find_paths());

@@ -31,7 +31,8 @@ target_compile_definitions(rollcall_toml INTERFACE TOML_HEADER_ONLY=1 TOML_EXCEP
 add_library(rollcall_warnings INTERFACE)
 # -Wrestrict: g++ 12 reports std::string concatenation falsely (GCC bug 105651).
 target_compile_options(rollcall_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
-                                                   -Wnon-virtual-dtor -Wimplicit-fallthrough -Wno-restrict)
+                                                   -Wimplicit-fallthrough -Wno-restrict
+                                                   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
 if(ROLLCALL_WERROR)
   target_compile_options(rollcall_warnings INTERFACE -Werror)
 endif()
@@ -43,7 +44,10 @@ target_link_libraries(rollcall_common INTERFACE rollcall_warnings)
 
 # What our own programs and the tests are built with.
 add_library(rollcall_program INTERFACE)
-target_link_libraries(rollcall_program INTERFACE rollcall_common tl::expected fmt::fmt-header-only)
+# Debian's fmt has no static library. As headers only it would triple the time of
+# a sanitised build, so that is for the bundle alone.
+target_link_libraries(rollcall_program INTERFACE rollcall_common tl::expected
+                      $<IF:$<BOOL:${ROLLCALL_PORTABLE}>,fmt::fmt-header-only,fmt::fmt>)
 if(ROLLCALL_SANITIZE)
   target_compile_options(rollcall_program INTERFACE -fsanitize=${ROLLCALL_SANITIZE} -fno-omit-frame-pointer
                                                     -fno-sanitize-recover=all)
@@ -57,7 +61,9 @@ endif()
 add_library(rollcall_guest INTERFACE)
 target_link_libraries(rollcall_guest INTERFACE rollcall_common)
 target_compile_options(rollcall_guest INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti
-                       -fno-threadsafe-statics> -fno-stack-protector -fvisibility=hidden)
+                       -fno-threadsafe-statics> -fno-stack-protector -fvisibility=hidden
+                       # As they are shipped, also in a sanitised build.
+                       $<$<NOT:$<CONFIG:Debug>>:-O2>)
 
 # rollcall_library(NAME SOURCES... [LINK ...]): a room of our own programs.
 function(rollcall_library name)

@@ -70,12 +70,12 @@ const char* after_name(const char* text, size_t length) {
 }
 
 // 52 fields of at most 20 digits and a name of at most 64 bytes fit.
-constexpr size_t kStat_bytes = 2048;
+constexpr size_t kStatBytes = 2048;
 
 ssize_t read_stat(pid_t pid, char* text) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/stat", static_cast<int>(pid));
-  return read_small_file(path, text, kStat_bytes);
+  return read_small_file(path, text, kStatBytes);
 }
 
 }  // namespace
@@ -96,13 +96,13 @@ uint64_t parse_start_time(const char* text, size_t length) {
 }
 
 uint64_t process_start_time(pid_t pid) {
-  char text[kStat_bytes];
+  char text[kStatBytes];
   const ssize_t length = read_stat(pid, text);
   return length > 0 ? parse_start_time(text, static_cast<size_t>(length)) : 0;
 }
 
 char process_state(pid_t pid) {
-  char text[kStat_bytes];
+  char text[kStatBytes];
   const ssize_t length = read_stat(pid, text);
   const char* at = length > 0 ? after_name(text, static_cast<size_t>(length)) : nullptr;
   return at != nullptr && at + 1 < text + length ? at[1] : '\0';

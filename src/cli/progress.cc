@@ -12,7 +12,7 @@
 
 namespace rollcall::cli {
 namespace {
-constexpr int64_t kRepaint_ns = 100 * base::kNsPerMs;
+constexpr int64_t kRepaintNs = 100 * base::kNsPerMs;
 }
 
 Progress::Progress(bool quiet) : quiet_(quiet), live_(!quiet && isatty(STDERR_FILENO) == 1) {}
@@ -24,7 +24,7 @@ void Progress::clear_line() {
 
 void Progress::show(const study::PlannedRun& run, int total, const study::RunProgress& state) {
   const int64_t now_ns = base::monotonic_ns();
-  if (!live_ || now_ns - last_shown_ns_ < kRepaint_ns) return;
+  if (!live_ || now_ns - last_shown_ns_ < kRepaintNs) return;
   last_shown_ns_ = now_ns;
   clear_line();
   fmt::print(stderr, "[{}/{}] {} {} run {}: {} {}/{}", run.number, total, run.topology.text(), run.arm,
@@ -51,12 +51,6 @@ void Progress::committed(const study::PlannedRun& run, int total, const evidence
 
 void Progress::finish() {
   clear_line();
-}
-
-std::string describe_node(const study::Plan& plan) {
-  return fmt::format(
-      "simulated, profile {}, view {}, time scale {} (times are as measured here, not scaled back)",
-      plan.profile_name, evidence::to_text(plan.view), plan.time_scale);
 }
 
 }  // namespace rollcall::cli

@@ -8,7 +8,6 @@
 
 #include "evidence/records.h"
 #include "study/launcher.h"
-#include "study/plan.h"
 #include "study/schedule.h"
 
 namespace rollcall::cli {
@@ -29,8 +28,5 @@ class Progress {
   bool line_open_ = false;
   int64_t last_shown_ns_ = 0;
 };
-
-// "simulated, profile study, time scale 0.08 (…), view global".
-std::string describe_node(const study::Plan& plan);
 
 }  // namespace rollcall::cli

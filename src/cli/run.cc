@@ -23,7 +23,7 @@
 namespace rollcall::cli {
 namespace {
 
-constexpr size_t kMaxPlanFile_bytes = 1 << 20;
+constexpr size_t kMaxPlanFileBytes = 1 << 20;
 
 struct RunOptions {
   std::string plan_file;
@@ -66,7 +66,7 @@ bool says_something(const study::PlanRequest& r) {
 base::Result<study::Plan> make_plan(const RunOptions& options, const study::Paths& paths) {
   study::PlanRequest request;
   if (!options.plan_file.empty()) {
-    const auto text = base::read_file(options.plan_file, kMaxPlanFile_bytes);
+    const auto text = base::read_file(options.plan_file, kMaxPlanFileBytes);
     if (!text) return base::usage_error(text.error().where, text.error().what, text.error().advice);
     auto parsed = study::parse_plan_file(*text, options.plan_file);
     if (!parsed) return tl::unexpected(parsed.error());
@@ -147,8 +147,7 @@ int execute(const RunOptions& options) {
   if (options.json) {
     fmt::print("{}", report::json_report(summary));
   } else {
-    fmt::print("{}\nNode: {}.\nEvidence: {}\n", report::terminal_report(summary),
-               describe_node(experiment->plan), out);
+    fmt::print("{}\nEvidence: {}\n", report::terminal_report(summary), out);
   }
   if (std::fflush(stdout) != 0) {
     return report_error(

@@ -44,7 +44,6 @@ base::Result<simgpu::Session> start_node(const SimOptions& options) {
   if (!(options.time_scale > 0) || options.time_scale > 100) {
     return base::usage_error("--time-scale", "expected a number above 0 and up to 100");
   }
-  if (options.gpus < 0 || options.gpus > 64) return base::usage_error("--gpus", "expected 1 to 64");
   simgpu::SessionOptions session;
   session.simgpud = paths->simgpud;
   session.library_dir = paths->sim_dir;

@@ -17,10 +17,10 @@ namespace {
 // With a wake word a waiter is woken at every release, and looks again by
 // itself only in case the holder died; without one it must poll. Many hundreds
 // may wait at once, so the former is slow.
-constexpr int64_t kLookAgain_ns = 200 * base::kNsPerMs;
-constexpr int64_t kPoll_ns = base::kNsPerMs / 2;
+constexpr int64_t kLookAgainNs = 200 * base::kNsPerMs;
+constexpr int64_t kPollNs = base::kNsPerMs / 2;
 
-constexpr off_t kNodeLockSize_bytes = 4096;
+constexpr off_t kNodeLockSizeBytes = 4096;
 constexpr mode_t kNodeLockMode = 0666;  // the umask decides
 
 int set_lock(int fd, int64_t byte, short type) {
@@ -40,13 +40,13 @@ int set_lock(int fd, int64_t byte, short type) {
 // somebody's, and is not ours to count in.
 bool is_node_lock(int fd, off_t size_bytes) {
   if (size_bytes == 0) return true;
-  if (size_bytes != kNodeLockSize_bytes) return false;
-  unsigned char bytes[kNodeLockSize_bytes];
+  if (size_bytes != kNodeLockSizeBytes) return false;
+  unsigned char bytes[kNodeLockSizeBytes];
   ssize_t got = 0;
   do {
     got = pread(fd, bytes, sizeof bytes, 0);
   } while (got < 0 && errno == EINTR);
-  if (got != kNodeLockSize_bytes) return false;
+  if (got != kNodeLockSizeBytes) return false;
   for (size_t i = sizeof(uint32_t); i < sizeof bytes; ++i) {
     if (bytes[i] != 0) return false;
   }
@@ -67,9 +67,9 @@ FileLock::Result FileLock::acquire(int64_t deadline_ns) {
     const int64_t left_ns = deadline_ns - base::monotonic_ns();
     if (left_ns <= 0) return Result::kTimeout;
     if (wake_ != nullptr) {
-      base::futex_wait(wake_, seen, left_ns < kLookAgain_ns ? left_ns : kLookAgain_ns);
+      base::futex_wait(wake_, seen, left_ns < kLookAgainNs ? left_ns : kLookAgainNs);
     } else {
-      const timespec pause = base::to_timespec(left_ns < kPoll_ns ? left_ns : kPoll_ns);
+      const timespec pause = base::to_timespec(left_ns < kPollNs ? left_ns : kPollNs);
       nanosleep(&pause, nullptr);
     }
   }
@@ -93,8 +93,8 @@ bool NodeLockFile::open(const char* path) {
   if (fstat(fd_.get(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
   if (!is_node_lock(fd_.get(), info.st_size)) return false;
   // Setting the size twice is harmless, so two makers need no lock of their own.
-  if (posix_fallocate(fd_.get(), 0, kNodeLockSize_bytes) != 0) return false;
-  void* memory = mmap(nullptr, static_cast<size_t>(kNodeLockSize_bytes), PROT_READ | PROT_WRITE, MAP_SHARED,
+  if (posix_fallocate(fd_.get(), 0, kNodeLockSizeBytes) != 0) return false;
+  void* memory = mmap(nullptr, static_cast<size_t>(kNodeLockSizeBytes), PROT_READ | PROT_WRITE, MAP_SHARED,
                       fd_.get(), 0);
   if (memory == MAP_FAILED) return false;
   wake_ = static_cast<std::atomic<uint32_t>*>(memory);
@@ -102,7 +102,7 @@ bool NodeLockFile::open(const char* path) {
 }
 
 NodeLockFile::~NodeLockFile() {
-  if (wake_ != nullptr) munmap(static_cast<void*>(wake_), static_cast<size_t>(kNodeLockSize_bytes));
+  if (wake_ != nullptr) munmap(static_cast<void*>(wake_), static_cast<size_t>(kNodeLockSizeBytes));
 }
 
 }  // namespace rollcall::shim

@@ -64,13 +64,13 @@ RegionCheck check_region(const RegionHeader& header, uint64_t file_size_bytes) {
   const uint64_t magic = header.magic.load(std::memory_order_acquire);
   if (magic == kRegionMagic) {
     if (header.major != kRegionMajor) return RegionCheck::kOtherVersion;
-    const bool fits = file_size_bytes == kRegionSize_bytes && header.slots == kRegionSlots &&
+    const bool fits = file_size_bytes == kRegionSizeBytes && header.slots == kRegionSlots &&
                       header.slot_size_bytes == sizeof(RegionSlot);
     return fits ? RegionCheck::kValid : RegionCheck::kDamaged;
   }
   // A maker that died left our size and, with the magic still missing, either
   // nothing or exactly the fields that set_up writes first.
-  if (magic == 0 && file_size_bytes == kRegionSize_bytes) {
+  if (magic == 0 && file_size_bytes == kRegionSizeBytes) {
     const bool untouched = all_zero(&header, sizeof header);
     const bool half_made = (header.major == kRegionMajor || header.major == 0) && header.minor == 0 &&
                            (header.slots == kRegionSlots || header.slots == 0) &&
@@ -89,7 +89,7 @@ Region::Join Region::open_file(const char* path, int64_t deadline_ns) {
     FileLock lock(fd_.get(), FileLock::kSetupByte, nullptr);
     if (lock.acquire(deadline_ns) != FileLock::Result::kAcquired) return Join::kSetupTimeout;
     check = check_file(fd_.get());  // another may have been faster
-    if (check == RegionCheck::kBlank && ftruncate(fd_.get(), static_cast<off_t>(kRegionSize_bytes)) != 0) {
+    if (check == RegionCheck::kBlank && ftruncate(fd_.get(), static_cast<off_t>(kRegionSizeBytes)) != 0) {
       return Join::kCannotOpen;
     }
     if (check == RegionCheck::kBlank) {
@@ -160,7 +160,7 @@ Region::Join Region::join(const char* path, int64_t deadline_ns) {
     fd_.reset();
     return opened;
   }
-  void* memory = mmap(nullptr, kRegionSize_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
+  void* memory = mmap(nullptr, kRegionSizeBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
   if (memory == MAP_FAILED) return Join::kCannotOpen;
   header_ = static_cast<RegionHeader*>(memory);
   slot_ = claim_slot();

@@ -86,7 +86,7 @@ struct RegionSlot {
 };
 static_assert(sizeof(RegionSlot) == 128);
 inline constexpr int64_t kRegionUnset = INT64_MIN;
-inline constexpr size_t kRegionSize_bytes = sizeof(RegionHeader) + kRegionSlots * sizeof(RegionSlot);
+inline constexpr size_t kRegionSizeBytes = sizeof(RegionHeader) + kRegionSlots * sizeof(RegionSlot);
 
 // What a file turned out to be, judged by its size and header alone.
 enum class RegionCheck {

@@ -10,8 +10,8 @@
 namespace rollcall::shim {
 namespace {
 
-constexpr int64_t kDefaultLockTimeout_ms = 330'000;
-constexpr int64_t kLongestLockTimeout_ms = 24LL * 3600 * 1000;
+constexpr int64_t kDefaultLockTimeoutMs = 330'000;
+constexpr int64_t kLongestLockTimeoutMs = 24LL * 3600 * 1000;
 
 const char* value_of(const char* name) {
   const char* value = secure_getenv(name);
@@ -22,7 +22,7 @@ int64_t milliseconds(const char* text, int64_t otherwise) {
   if (text == nullptr) return otherwise;
   char* end = nullptr;
   const long long value = strtoll(text, &end, 10);
-  return *end == '\0' && value >= 0 && value <= kLongestLockTimeout_ms ? value : otherwise;
+  return *end == '\0' && value >= 0 && value <= kLongestLockTimeoutMs ? value : otherwise;
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ Settings read_settings() {
   settings.cache_path = value_of("CUDA_DEVICE_MEMORY_SHARED_CACHE");
   settings.node_lock_path = value_of("ROLLCALL_SHIM_NODE_LOCK");
   settings.lock_timeout_ns =
-      milliseconds(value_of("ROLLCALL_SHIM_LOCK_TIMEOUT_MS"), kDefaultLockTimeout_ms) * base::kNsPerMs;
+      milliseconds(value_of("ROLLCALL_SHIM_LOCK_TIMEOUT_MS"), kDefaultLockTimeoutMs) * base::kNsPerMs;
   const char* log = value_of("ROLLCALL_SHIM_LOG");
   settings.log = log != nullptr && strcmp(log, "1") == 0;
   return settings;

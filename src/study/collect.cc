@@ -14,8 +14,8 @@
 namespace rollcall::study {
 namespace {
 
-constexpr size_t kMaxMaps_bytes = 16 << 20;
-constexpr size_t kMaxStatus_bytes = 1 << 16;
+constexpr size_t kMaxMapsBytes = 16 << 20;
+constexpr size_t kMaxStatusBytes = 1 << 16;
 
 // The sixth field of a line of maps; empty where nothing is mapped from a file.
 std::string_view mapped_path(std::string_view line) {
@@ -50,7 +50,7 @@ void collect_threads(int64_t pid, evidence::WorkerRecord& record) {
 
 void collect_namespaces(pid_t pid, evidence::WorkerRecord& record) {
   if (const uint64_t inode = base::pid_namespace_inode(pid)) record.pid_namespace = inode;
-  const auto status = base::read_file(fmt::format("/proc/{}/status", pid), kMaxStatus_bytes);
+  const auto status = base::read_file(fmt::format("/proc/{}/status", pid), kMaxStatusBytes);
   if (!status) return;
   pid_t pids[base::kMaxPidNamespaces];
   const size_t count = base::parse_nspid(status->data(), status->size(), pids, base::kMaxPidNamespaces);
@@ -79,7 +79,7 @@ void collect_worker(const ExpectedLibraries& expected, evidence::WorkerRecord& r
   if (const uint64_t start = base::process_start_time(pid)) record.start_time = start;
   collect_namespaces(pid, record);
   collect_threads(pid, record);
-  const auto maps = base::read_file(fmt::format("/proc/{}/maps", pid), kMaxMaps_bytes);
+  const auto maps = base::read_file(fmt::format("/proc/{}/maps", pid), kMaxMapsBytes);
   if (!maps || maps->empty()) return;  // empty: a zombie's; nothing was observed
   const MappedLibraries found = find_libraries(*maps, expected);
   if (!expected.shim.empty()) record.shim_loaded = found.shim;

@@ -21,10 +21,10 @@ namespace rollcall::study {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr size_t kMaxProcFile_bytes = 8 << 20;
+constexpr size_t kMaxProcFileBytes = 8 << 20;
 
 Json cpu_model() {
-  const auto content = base::read_file("/proc/cpuinfo", kMaxProcFile_bytes);
+  const auto content = base::read_file("/proc/cpuinfo", kMaxProcFileBytes);
   if (!content) return nullptr;
   std::istringstream lines(*content);
   for (std::string line; std::getline(lines, line);) {
@@ -35,7 +35,7 @@ Json cpu_model() {
 }
 
 Json memory_total_kib() {
-  const auto content = base::read_file("/proc/meminfo", kMaxProcFile_bytes);
+  const auto content = base::read_file("/proc/meminfo", kMaxProcFileBytes);
   if (!content) return nullptr;
   unsigned long long value = 0;
   return std::sscanf(content->c_str(), "MemTotal: %llu kB", &value) == 1 ? Json(value) : Json(nullptr);

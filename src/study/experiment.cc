@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "analysis/tables.h"
 #include "analysis/validity.h"
@@ -18,7 +19,7 @@
 namespace rollcall::study {
 namespace {
 
-constexpr size_t kMaxPlan_bytes = 4 << 20;
+constexpr size_t kMaxPlanBytes = 4 << 20;
 
 base::Result<void> check_machine(const Paths& paths, const Plan& plan) {
   for (const auto& [file, what] :
@@ -119,6 +120,21 @@ base::Result<void> write_environment(const ExperimentSetup& setup, const Plan& p
   return folder.write(name, *environment);
 }
 
+// The plan must be the one that the experiment began with: what was run by another
+// plan cannot be gone on with.
+base::Result<void> check_plan_unchanged(const std::filesystem::path& out, const std::string& plan_sha256) {
+  const std::filesystem::path file = out / "environment.json";
+  const auto text = base::read_file(file, kMaxPlanBytes);
+  if (!text) return tl::unexpected(text.error());
+  const auto json = nlohmann::json::parse(*text, nullptr, false);
+  if (!json.is_object() || !json.contains("plan_sha256")) {
+    return base::usage_error(file.string(), "expected the SHA-256 of plan.json, found none");
+  }
+  if (json["plan_sha256"] == plan_sha256) return {};
+  return base::usage_error((out / "plan.json").string(), "is not the plan that this experiment began with",
+                           "put the original back, or start a new experiment with another --out");
+}
+
 }  // namespace
 
 base::Result<Experiment> run_experiment(const ExperimentSetup& setup, const Plan& plan) {
@@ -138,8 +154,12 @@ base::Result<Experiment> resume_experiment(const ExperimentSetup& setup) {
   auto folder = evidence::FolderWriter::resume(setup.out);
   if (!folder) return tl::unexpected(folder.error());
   const std::filesystem::path plan_file = setup.out / "plan.json";
-  const auto text = base::read_file(plan_file, kMaxPlan_bytes);
+  const auto text = base::read_file(plan_file, kMaxPlanBytes);
   if (!text) return tl::unexpected(text.error());
+  const auto hash = evidence::sha256_hex(*text);
+  if (!hash) return tl::unexpected(hash.error());
+  if (auto unchanged = check_plan_unchanged(setup.out, *hash); !unchanged)
+    return tl::unexpected(unchanged.error());
   const auto plan = parse_plan(*text, plan_file.string());
   if (!plan) return tl::unexpected(plan.error());
   if (folder->finished()) {
@@ -148,8 +168,6 @@ base::Result<Experiment> resume_experiment(const ExperimentSetup& setup) {
     return Experiment{*plan, std::move(*runs)};
   }
   if (auto fits = check_machine(*setup.paths, *plan); !fits) return tl::unexpected(fits.error());
-  const auto hash = evidence::sha256_hex(*text);
-  if (!hash) return tl::unexpected(hash.error());
   if (auto written = write_environment(setup, *plan, *hash, *folder); !written) {
     return tl::unexpected(written.error());
   }

@@ -93,7 +93,10 @@ class RollcallSource : public IdentitySource {
     struct stat info {};
     alignas(shim::RegionHeader) unsigned char bytes[sizeof(shim::RegionHeader)];
     if (fstat(fd, &info) != 0) return no_evidence("region_unreadable");
-    if (!read_exactly(fd, bytes, sizeof bytes, 0)) return no_evidence("region_truncated");
+    // A file shorter than a header is judged by what it has.
+    memset(bytes, 0, sizeof bytes);
+    const auto available = std::min<uint64_t>(static_cast<uint64_t>(info.st_size), sizeof bytes);
+    if (!read_exactly(fd, bytes, available, 0)) return no_evidence("region_truncated");
     const auto& header = *reinterpret_cast<const shim::RegionHeader*>(bytes);
     switch (shim::check_region(header, static_cast<uint64_t>(info.st_size))) {
       case shim::RegionCheck::kValid:

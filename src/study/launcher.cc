@@ -31,7 +31,7 @@ enum WatchKey { kProgressKey, kNodeKey, kInterruptKey };
 enum class Stop { kNone, kInterrupted, kNodeDied, kRunDeadline };
 
 // How often a silent run looks around without being woken.
-constexpr int64_t kLookAround_ns = 200 * base::kNsPerMs;
+constexpr int64_t kLookAroundNs = 200 * base::kNsPerMs;
 
 std::string utc_now() {
   const time_t now = time(nullptr);
@@ -126,7 +126,7 @@ class RunExecution {
 
   // Waits for one thing to happen and notes what it was.
   void wait(int64_t deadline_ns) {
-    const int64_t until = std::min(deadline_ns, base::monotonic_ns() + kLookAround_ns);
+    const int64_t until = std::min(deadline_ns, base::monotonic_ns() + kLookAroundNs);
     for (const int key : crew_.wait(until)) {
       if (key == kProgressKey) {
         uint64_t ignored = 0;
@@ -221,7 +221,7 @@ class RunExecution {
     }
     const bool late = stop_ == Stop::kNone || stop_ == Stop::kRunDeadline;
     kill_where(late ? Fate::kDeadline : Fate::kAborted, [](int) { return true; });
-    while (!crew_.all_gone()) crew_.wait(base::monotonic_ns() + kLookAround_ns);
+    while (!crew_.all_gone()) crew_.wait(base::monotonic_ns() + kLookAroundNs);
   }
 
   [[nodiscard]] int gone_count() const {

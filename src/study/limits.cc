@@ -22,7 +22,7 @@ namespace {
 constexpr uint64_t kOwnDescriptors = 64;
 // The launcher, the node's daemon and what a shell may start beside it.
 constexpr uint64_t kOwnProcesses = 8;
-constexpr size_t kMaxProcFile_bytes = 1 << 16;
+constexpr size_t kMaxProcFileBytes = 1 << 16;
 
 std::optional<uint64_t> to_number(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
@@ -33,7 +33,7 @@ std::optional<uint64_t> to_number(std::string text) {
 }
 
 std::optional<uint64_t> number_in(const std::filesystem::path& file) {
-  const auto content = base::read_file(file, kMaxProcFile_bytes);
+  const auto content = base::read_file(file, kMaxProcFileBytes);
   return content ? to_number(*content) : std::nullopt;
 }
 
@@ -41,7 +41,7 @@ std::optional<uint64_t> number_in(const std::filesystem::path& file) {
 // (copy_process in kernel/fork.c).
 bool bound_by_user_processes() {
   if (getuid() == 0) return false;
-  const auto status = base::read_file("/proc/self/status", kMaxProcFile_bytes);
+  const auto status = base::read_file("/proc/self/status", kMaxProcFileBytes);
   if (!status) return true;
   const size_t at = status->find("CapEff:\t");
   if (at == std::string::npos) return true;
@@ -73,7 +73,7 @@ uint64_t tasks_of_user(uid_t user) {
 // The folder of our control group in the unified hierarchy, or in version 1's
 // own hierarchy of the pids controller.
 std::optional<std::filesystem::path> pids_cgroup() {
-  const auto content = base::read_file("/proc/self/cgroup", kMaxProcFile_bytes);
+  const auto content = base::read_file("/proc/self/cgroup", kMaxProcFileBytes);
   if (!content) return std::nullopt;
   std::istringstream lines(*content);
   for (std::string line; std::getline(lines, line);) {

@@ -12,12 +12,15 @@ base::Result<Paths> find_paths() {
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) return base::system_failure("/proc/self/exe", "read", error.value(), "is /proc mounted?");
   const std::filesystem::path prefix = self.parent_path().parent_path();
+  // As /proc/PID/maps will show what is loaded from there: without symbolic links.
+  std::filesystem::path lib = std::filesystem::weakly_canonical(prefix / "lib" / "rollcall", error);
+  if (error) lib = prefix / "lib" / "rollcall";
   Paths paths;
   paths.self = self;
   paths.worker = prefix / "bin" / "rollcall-worker";
   paths.simgpud = prefix / "bin" / "simgpud";
-  paths.shim = prefix / "lib" / "rollcall" / "librollcall_shim.so";
-  paths.sim_dir = prefix / "lib" / "rollcall" / "sim";
+  paths.shim = lib / "librollcall_shim.so";
+  paths.sim_dir = lib / "sim";
   paths.profile_dir = prefix / "share" / "rollcall" / "profiles";
   return paths;
 }

@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "base/nearest.h"
 #include "simgpu/profile.h"
+#include "simgpu/protocol.h"
 #include "study/arms.h"
 
 namespace rollcall::study {
@@ -26,10 +27,9 @@ constexpr const char* kDefaultProfile = "study";
 constexpr double kDefaultTimeScale = 0.08;
 
 constexpr int kMaxRuns = 1000;
-constexpr int kMaxGpus = 64;
 constexpr double kMaxTimeScale = 100;
-constexpr double kMaxTimeout_s = 7 * 24 * 3600.0;
-constexpr size_t kMaxProfile_bytes = 1 << 20;
+constexpr double kMaxTimeoutS = 7 * 24 * 3600.0;
+constexpr size_t kMaxProfileBytes = 1 << 20;
 
 // Deadlines on a simulated node: a part for the machine, which the time scale
 // does not shorten, and a part for the driver, which it does.
@@ -119,7 +119,7 @@ base::Result<void> resolve_node(const PlanRequest& request, const std::filesyste
   plan.node = evidence::NodeKind::kSimulated;
   const auto file = simgpu::find_profile(request.profile.value_or(kDefaultProfile), profile_dir);
   if (!file) return tl::unexpected(file.error());
-  const auto text = base::read_file(*file, kMaxProfile_bytes);
+  const auto text = base::read_file(*file, kMaxProfileBytes);
   if (!text) return tl::unexpected(text.error());
   const auto profile = simgpu::parse_profile(*text, file->string());
   if (!profile) return tl::unexpected(profile.error());
@@ -128,7 +128,7 @@ base::Result<void> resolve_node(const PlanRequest& request, const std::filesyste
   const auto scale = positive(request.time_scale, "--time-scale", kDefaultTimeScale, kMaxTimeScale);
   if (!scale) return tl::unexpected(scale.error());
   plan.time_scale = *scale;
-  const auto gpus = whole_number(request.gpus, "--gpus", 0, request.gpus ? 1 : 0, kMaxGpus);
+  const auto gpus = whole_number(request.gpus, "--gpus", 0, request.gpus ? 1 : 0, simgpu::kMaxGpus);
   if (!gpus) return tl::unexpected(gpus.error());
   plan.gpus = static_cast<int>(*gpus);
   return {};
@@ -161,10 +161,10 @@ base::Result<void> resolve_words(const PlanRequest& request, Plan& plan) {
 
 base::Result<void> resolve_timeouts(const PlanRequest& request, Plan& plan) {
   const auto worker = positive(request.worker_timeout_s, "--worker-timeout",
-                               default_worker_timeout_s(plan.time_scale), kMaxTimeout_s);
+                               default_worker_timeout_s(plan.time_scale), kMaxTimeoutS);
   if (!worker) return tl::unexpected(worker.error());
   const auto run =
-      positive(request.run_timeout_s, "--run-timeout", default_run_timeout_s(plan.time_scale), kMaxTimeout_s);
+      positive(request.run_timeout_s, "--run-timeout", default_run_timeout_s(plan.time_scale), kMaxTimeoutS);
   if (!run) return tl::unexpected(run.error());
   plan.worker_timeout_s = *worker;
   plan.run_timeout_s = *run;

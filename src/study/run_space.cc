@@ -19,7 +19,7 @@ namespace {
 
 // Holds the caches, the node lock and the profile while the run lasts.
 constexpr const char* kScratch = "scratch";
-constexpr size_t kMaxRegion_bytes = 64 << 20;
+constexpr size_t kMaxRegionBytes = 64 << 20;
 // Connections a worker may have to the node: driver, NVML, and room for a shim's.
 constexpr int kConnectionsPerWorker = 3;
 constexpr int kSpareConnections = 64;
@@ -121,7 +121,7 @@ base::Result<void> RunSpace::close() {
   for (size_t cache = 0; cache < caches_.size(); ++cache) {
     std::error_code ignored;
     if (!std::filesystem::exists(caches_[cache], ignored)) continue;
-    const auto content = base::read_file(caches_[cache], kMaxRegion_bytes);
+    const auto content = base::read_file(caches_[cache], kMaxRegionBytes);
     if (!content) return tl::unexpected(content.error());
     const auto compressed = evidence::compress(*content);
     if (!compressed) return tl::unexpected(compressed.error());

@@ -32,7 +32,7 @@ using namespace rollcall::worker;
 constexpr int kBadInvocation = 2;
 constexpr int kLauncherGone = 4;
 // How long a waiting worker sleeps before it looks at its lifeline again.
-constexpr int64_t kLifelineInterval_ns = 500 * kNsPerMs;
+constexpr int64_t kLifelineIntervalNs = 500 * kNsPerMs;
 
 bool launcher_gone() {
   pollfd lifeline{kLifelineFd, POLLIN, 0};
@@ -41,7 +41,7 @@ bool launcher_gone() {
 
 void wait_for(std::atomic<uint32_t>* word) {
   while (word->load(std::memory_order_acquire) == 0) {
-    futex_wait(word, 0, kLifelineInterval_ns);
+    futex_wait(word, 0, kLifelineIntervalNs);
     if (word->load(std::memory_order_acquire) == 0 && launcher_gone()) _exit(kLauncherGone);
   }
 }

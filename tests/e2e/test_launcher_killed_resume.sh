@@ -21,6 +21,9 @@ find E/runs -type f -exec sha256sum {} + | sort >before
 # Options of a plan do not go with --resume; another experiment is another folder.
 expect_exit 2 "$rollcall" run --resume --out E --runs 5
 expect_one_line "frozen plan"
+cp -r E edited && sed -i 's/"runs": 3/"runs": 2/' edited/plan.json
+expect_exit 2 "$rollcall" run --resume --quiet --out edited
+expect_one_line "not the plan that this experiment began with"
 expect_exit 0 "$rollcall" run --resume --quiet --out E
 sha256sum --quiet -c before || fail "a finished run was touched"
 expect_equal "runs" "$(ls E/runs | wc -l)" 12

@@ -15,12 +15,12 @@ using test::ForkedChild;
 using test::is_asleep;
 using test::Shared;
 
-constexpr int64_t kForever_ns = 3600 * kNsPerSecond;
+constexpr int64_t kForeverNs = 3600 * kNsPerSecond;
 
 TEST(Futex, DoesNotSleepWhereTheWordHasChangedAlready) {
   ForkedChild child([] {
     std::atomic<uint32_t> word{1};
-    futex_wait(&word, 0, kForever_ns);
+    futex_wait(&word, 0, kForeverNs);
     return 0;
   });
   EXPECT_EQ(child.exit_code(), 0);
@@ -41,7 +41,7 @@ TEST(Futex, WakesAllInOtherProcesses) {
   std::vector<ForkedChild> children;
   for (int i = 0; i < 4; ++i) {
     children.emplace_back([&] {
-      while (word->load() == 0) futex_wait(&*word, 0, kForever_ns);
+      while (word->load() == 0) futex_wait(&*word, 0, kForeverNs);
       return 0;
     });
   }

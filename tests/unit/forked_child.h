@@ -26,12 +26,12 @@ namespace rollcall::test {
 
 // How long a test waits for what must happen before it calls it a hang. Never a
 // measure of speed.
-inline constexpr int kPatience_s = 60;
+inline constexpr int kPatienceS = 60;
 
 // Asks again and again until it is so; false if it never was.
 template <typename Condition>
 bool eventually(Condition condition) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(kPatience_s);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(kPatienceS);
   while (!condition()) {
     if (std::chrono::steady_clock::now() > deadline) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -120,7 +120,7 @@ inline bool is_asleep(pid_t pid) {
 // Whether a pidfd's process ends, in reasonable time.
 inline bool ends(int pidfd) {
   pollfd waiting{pidfd, POLLIN, 0};
-  return poll(&waiting, 1, kPatience_s * 1000) == 1;
+  return poll(&waiting, 1, kPatienceS * 1000) == 1;
 }
 
 }  // namespace rollcall::test

@@ -72,7 +72,7 @@ TEST(TerminalReport, InvalidRunsAreNamedLastAndCountNowhere) {
       << text;
   EXPECT_NE(text.find("  1x4       legacy     1        4     4"), std::string::npos) << text;
   EXPECT_NE(text.find("  1x4       legacy  1        100.00 s  "), std::string::npos) << "no SD of one run\n"
-                                                                                    << text;
+                                                                                     << text;
   EXPECT_TRUE(
       text.ends_with("\n1 of 8 runs not valid, and not counted above\n"
                      "002-1x4-legacy-r1: stale_cache, worker_died\n"))

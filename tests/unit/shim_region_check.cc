@@ -20,65 +20,65 @@ void blank(RegionHeader& header) {
 
 TEST(RegionCheck, AFileAsWeMakeItIsValid) {
   RegionImage image;
-  EXPECT_EQ(check_region(image.header(), kRegionSize_bytes), RegionCheck::kValid);
+  EXPECT_EQ(check_region(image.header(), kRegionSizeBytes), RegionCheck::kValid);
 }
 
 TEST(RegionCheck, ALaterMinorVersionIsStillOurs) {
   RegionImage image;
   image.header().minor = 7;
-  EXPECT_EQ(check_region(image.header(), kRegionSize_bytes), RegionCheck::kValid);
+  EXPECT_EQ(check_region(image.header(), kRegionSizeBytes), RegionCheck::kValid);
 }
 
 TEST(RegionCheck, AnotherMajorVersionIsSaidToBeOneWhateverItsSizes) {
   RegionImage image;
   image.header().major = kRegionMajor + 1;
   image.header().slots = 7;
-  EXPECT_EQ(check_region(image.header(), kRegionSize_bytes), RegionCheck::kOtherVersion);
+  EXPECT_EQ(check_region(image.header(), kRegionSizeBytes), RegionCheck::kOtherVersion);
   EXPECT_EQ(check_region(image.header(), 5000), RegionCheck::kOtherVersion);
 }
 
 TEST(RegionCheck, OurMagicWithSizesThatDoNotFitIsDamage) {
   RegionImage image;
-  EXPECT_EQ(check_region(image.header(), kRegionSize_bytes - 1), RegionCheck::kDamaged);
-  EXPECT_EQ(check_region(image.header(), kRegionSize_bytes + 1), RegionCheck::kDamaged);
+  EXPECT_EQ(check_region(image.header(), kRegionSizeBytes - 1), RegionCheck::kDamaged);
+  EXPECT_EQ(check_region(image.header(), kRegionSizeBytes + 1), RegionCheck::kDamaged);
   image.header().slots = kRegionSlots - 1;
-  EXPECT_EQ(check_region(image.header(), kRegionSize_bytes), RegionCheck::kDamaged);
+  EXPECT_EQ(check_region(image.header(), kRegionSizeBytes), RegionCheck::kDamaged);
   image.header().slots = kRegionSlots;
   image.header().slot_size_bytes = 64;
-  EXPECT_EQ(check_region(image.header(), kRegionSize_bytes), RegionCheck::kDamaged);
+  EXPECT_EQ(check_region(image.header(), kRegionSizeBytes), RegionCheck::kDamaged);
 }
 
 TEST(RegionCheck, AnEmptyFileAndAnUntouchedOneOfOurSizeAreBlank) {
   RegionImage image;
   blank(image.header());
   EXPECT_EQ(check_region(image.header(), 0), RegionCheck::kBlank);
-  EXPECT_EQ(check_region(image.header(), kRegionSize_bytes), RegionCheck::kBlank);
+  EXPECT_EQ(check_region(image.header(), kRegionSizeBytes), RegionCheck::kBlank);
 }
 
 TEST(RegionCheck, AnyStepOfASetUpThatEndedBeforeItsMagicIsBlank) {
   RegionImage image;
   blank(image.header());
   image.header().major = kRegionMajor;
-  EXPECT_EQ(check_region(image.header(), kRegionSize_bytes), RegionCheck::kBlank);
+  EXPECT_EQ(check_region(image.header(), kRegionSizeBytes), RegionCheck::kBlank);
   image.header().slots = kRegionSlots;
-  EXPECT_EQ(check_region(image.header(), kRegionSize_bytes), RegionCheck::kBlank);
+  EXPECT_EQ(check_region(image.header(), kRegionSizeBytes), RegionCheck::kBlank);
   image.header().slot_size_bytes = sizeof(RegionSlot);
-  EXPECT_EQ(check_region(image.header(), kRegionSize_bytes), RegionCheck::kBlank);
+  EXPECT_EQ(check_region(image.header(), kRegionSizeBytes), RegionCheck::kBlank);
 }
 
 TEST(RegionCheck, EverythingElseIsForeign) {
   RegionImage image;
   blank(image.header());
   EXPECT_EQ(check_region(image.header(), 1), RegionCheck::kForeign);
-  EXPECT_EQ(check_region(image.header(), kRegionSize_bytes + 1), RegionCheck::kForeign);
+  EXPECT_EQ(check_region(image.header(), kRegionSizeBytes + 1), RegionCheck::kForeign);
   image.header().reserved[sizeof image.header().reserved - 1] = 1;
-  EXPECT_EQ(check_region(image.header(), kRegionSize_bytes), RegionCheck::kForeign);
+  EXPECT_EQ(check_region(image.header(), kRegionSizeBytes), RegionCheck::kForeign);
   image.header().reserved[sizeof image.header().reserved - 1] = 0;
   image.header().slots = 12;
-  EXPECT_EQ(check_region(image.header(), kRegionSize_bytes), RegionCheck::kForeign);
+  EXPECT_EQ(check_region(image.header(), kRegionSizeBytes), RegionCheck::kForeign);
   image.header().slots = 0;
   image.header().magic.store(kRegionMagic ^ 1);
-  EXPECT_EQ(check_region(image.header(), kRegionSize_bytes), RegionCheck::kForeign);
+  EXPECT_EQ(check_region(image.header(), kRegionSizeBytes), RegionCheck::kForeign);
 }
 
 TEST(RegionText, TheMagicReadsAsOurName) {

@@ -22,9 +22,9 @@ using test::ForkedChild;
 using test::RegionImage;
 using Join = Region::Join;
 
-constexpr int64_t kSoon_ns = 30 * base::kNsPerMs;
+constexpr int64_t kSoonNs = 30 * base::kNsPerMs;
 int64_t late() {
-  return base::monotonic_ns() + test::kPatience_s * base::kNsPerSecond;
+  return base::monotonic_ns() + test::kPatienceS * base::kNsPerSecond;
 }
 
 class RegionCrash : public testing::Test {
@@ -35,7 +35,7 @@ class RegionCrash : public testing::Test {
     ASSERT_EQ(region.join(path().c_str(), late()), Join::kOk);
     EXPECT_EQ(region.slot()->pid.load(), getpid());
     const std::string bytes = folder_.read("cache");
-    ASSERT_EQ(bytes.size(), kRegionSize_bytes);
+    ASSERT_EQ(bytes.size(), kRegionSizeBytes);
     RegionImage image;
     std::memcpy(static_cast<void*>(&image.header()), bytes.data(), bytes.size());
     EXPECT_EQ(check_region(image.header(), bytes.size()), RegionCheck::kValid);
@@ -64,7 +64,7 @@ TEST_F(RegionCrash, BetweenOpenAndSizeTheFileIsSetUpByTheNext) {
 }
 
 TEST_F(RegionCrash, BetweenSizeAndHeaderTheFileIsSetUpByTheNext) {
-  folder_.write("cache", std::string(kRegionSize_bytes, '\0'));
+  folder_.write("cache", std::string(kRegionSizeBytes, '\0'));
   expect_a_good_join();
 }
 
@@ -96,7 +96,7 @@ TEST_F(RegionCrash, AMakerThatHangsCostsATimeoutAndLeavesTheFileBlank) {
   ForkedChild child = maker();
   child.stop();
   Region region;
-  EXPECT_EQ(region.join(path().c_str(), base::monotonic_ns() + kSoon_ns), Join::kSetupTimeout);
+  EXPECT_EQ(region.join(path().c_str(), base::monotonic_ns() + kSoonNs), Join::kSetupTimeout);
   EXPECT_EQ(region.slot(), nullptr);
   EXPECT_EQ(folder_.read("cache"), "");
 }

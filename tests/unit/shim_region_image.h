@@ -13,7 +13,7 @@ namespace rollcall::test {
 
 class RegionImage {
  public:
-  RegionImage() : words_(shim::kRegionSize_bytes / sizeof(uint64_t), 0) {
+  RegionImage() : words_(shim::kRegionSizeBytes / sizeof(uint64_t), 0) {
     header_ = new (words_.data()) shim::RegionHeader{};
     header_->magic.store(shim::kRegionMagic);
     header_->major = shim::kRegionMajor;
@@ -38,7 +38,7 @@ class RegionImage {
     return claimed;
   }
 
-  [[nodiscard]] std::string bytes(size_t count = shim::kRegionSize_bytes) const {
+  [[nodiscard]] std::string bytes(size_t count = shim::kRegionSizeBytes) const {
     return {reinterpret_cast<const char*>(words_.data()), count};
   }
 

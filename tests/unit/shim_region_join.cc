@@ -28,7 +28,7 @@ using Join = Region::Join;
 class RegionJoin : public testing::Test {
  protected:
   [[nodiscard]] std::string path() const { return folder_.path() / "cache"; }
-  static int64_t late() { return base::monotonic_ns() + test::kPatience_s * base::kNsPerSecond; }
+  static int64_t late() { return base::monotonic_ns() + test::kPatienceS * base::kNsPerSecond; }
   Join join(Region* region) const { return region->join(path().c_str(), late()); }
   // The outcome in a process of its own, which is gone afterwards.
   [[nodiscard]] Join join_and_leave() const {
@@ -41,7 +41,7 @@ class RegionJoin : public testing::Test {
   // A copy of what the file holds.
   void load(RegionImage* image) const {
     const std::string bytes = folder_.read("cache");
-    ASSERT_EQ(bytes.size(), kRegionSize_bytes);
+    ASSERT_EQ(bytes.size(), kRegionSizeBytes);
     std::memcpy(static_cast<void*>(&image->header()), bytes.data(), bytes.size());
   }
 
@@ -53,7 +53,7 @@ TEST_F(RegionJoin, MakesTheFileWithItsHeader) {
   ASSERT_EQ(join(&region), Join::kOk);
   RegionImage image;
   load(&image);
-  EXPECT_EQ(check_region(image.header(), kRegionSize_bytes), RegionCheck::kValid);
+  EXPECT_EQ(check_region(image.header(), kRegionSizeBytes), RegionCheck::kValid);
   EXPECT_EQ(image.header().minor, kRegionMinor);
   EXPECT_EQ(image.header().claimed.load(), 1U);
   EXPECT_EQ(image.header().lock_wake.load(), 0U);
@@ -114,7 +114,7 @@ TEST_F(RegionJoin, ManyAtOnceEachGetASlotOfTheirOwn) {
   for (ForkedChild& child : children) EXPECT_EQ(child.exit_code(), 0);
   RegionImage image;
   load(&image);
-  EXPECT_EQ(check_region(image.header(), kRegionSize_bytes), RegionCheck::kValid);
+  EXPECT_EQ(check_region(image.header(), kRegionSizeBytes), RegionCheck::kValid);
   EXPECT_EQ(image.header().claimed.load(), static_cast<uint32_t>(kProcesses));
   std::set<pid_t> owners;
   for (size_t i = 0; i < kProcesses; ++i) {
@@ -135,7 +135,7 @@ TEST_F(RegionJoin, LeavesFilesOfOthersAsTheyAre) {
   const std::map<std::string, Join> contents = {
       {"{\"json\": true}\n", Join::kForeign},
       {std::string(5000, 'x'), Join::kForeign},
-      {std::string(kRegionSize_bytes, 'x'), Join::kForeign},
+      {std::string(kRegionSizeBytes, 'x'), Join::kForeign},
       {std::string(100, '\0'), Join::kForeign},
       {other_version.bytes(), Join::kOtherVersion},
       {damaged.bytes(), Join::kDamaged},
@@ -216,6 +216,31 @@ TEST_F(FullRegion, OfADeadOwnerGivesItsSlotAwayWithNothingOfHisLeftInIt) {
   EXPECT_EQ(slot.added_ns, kRegionUnset);
 }
 
+TEST_F(FullRegion, OfTheLastFreeSlotsNoneIsGivenTwice) {
+  constexpr int kFree = 3;
+  constexpr int kProcesses = 8;
+  fill(getppid(), base::own_pid_namespace_inode());
+  for (uint32_t i = 0; i < kFree; ++i) image_.slot(100 + i).pid.store(0);
+  write();
+  struct Counts {
+    std::atomic<int> started, in, out;
+  };
+  const test::Shared<Counts> counts;
+  std::vector<ForkedChild> children;
+  for (int i = 0; i < kProcesses; ++i) {
+    children.emplace_back([&] {
+      counts->started.fetch_add(1);
+      while (counts->started.load() < kProcesses) sched_yield();
+      Region region;
+      const Join outcome = join(&region);
+      (outcome == Join::kOk ? counts->in : counts->out).fetch_add(1);
+      return pause();  // alive, so that its slot stays its own
+    });
+  }
+  EXPECT_TRUE(test::eventually([&] { return counts->in.load() + counts->out.load() == kProcesses; }));
+  EXPECT_EQ(counts->in.load(), kFree);
+}
+
 TEST_F(FullRegion, NeverTakesAnOwnerOfAnotherNamespaceForDead) {
   fill(dead(), base::own_pid_namespace_inode() + 1);
   write();
@@ -225,14 +250,14 @@ TEST_F(FullRegion, NeverTakesAnOwnerOfAnotherNamespaceForDead) {
 TEST_F(FullRegion, ADeadOwnersSlotIsKeptAsEvidenceWhileOthersAreFree) {
   fill(dead(), base::own_pid_namespace_inode());
   image_.slot(kRegionSlots - 1).pid.store(0);
-  image_.header().claimed.store(kRegionSlots - 1);
+  image_.header().claimed.store(kRegionSlots - 2);  // the next in turn is a dead owner's
   write();
   Region region;
   ASSERT_EQ(join(&region), Join::kOk);
   RegionImage after;
   load(&after);
   EXPECT_EQ(after.slot(kRegionSlots - 1).pid.load(), getpid());
-  EXPECT_EQ(after.slot(0).assigned_pid, 99);
+  EXPECT_EQ(after.slot(kRegionSlots - 2).assigned_pid, 99);
 }
 
 }  // namespace

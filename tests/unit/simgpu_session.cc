@@ -97,7 +97,7 @@ TEST(Session, EndsAStoppedDaemonToo) {
   kill(session->pid(), SIGSTOP);
   const int64_t start_ns = base::monotonic_ns();
   session->stop();
-  EXPECT_LT(base::monotonic_ns() - start_ns, 10 * base::kNsPerSecond);
+  EXPECT_LT(base::monotonic_ns() - start_ns, 60 * base::kNsPerSecond);
   EXPECT_FALSE(fs::exists(folder));
 }
 
@@ -139,10 +139,10 @@ TEST(Session, ItsDaemonIsOutOfReachOfTheTerminalsSignals) {
 
 TEST(Session, HandsItsTimeScaleAndGpusOn) {
   const fs::path file = fs::temp_directory_path() / ("simgpu-test-" + std::to_string(getpid()) + ".toml");
-  std::ofstream(file) << profile_text("[cost.cuinit]\nparallel_ms = 2000\n");
+  std::ofstream(file) << profile_text("[cost.cuinit]\nparallel_ms = 60000\n");
   auto fast = options();
   fast.profile_file = file;
-  fast.time_scale = 0.01;
+  fast.time_scale = 0.001;
   fast.gpus = 3;
   const auto session = Session::start(fast);
   fs::remove(file);
@@ -153,8 +153,8 @@ TEST(Session, HandsItsTimeScaleAndGpusOn) {
     const int64_t start_ns = base::monotonic_ns();
     EXPECT_EQ(driver.cuInit(0), gpu::kCudaSuccess);
     const int64_t took_ns = base::monotonic_ns() - start_ns;
-    EXPECT_GE(took_ns, 20 * base::kNsPerMs);
-    EXPECT_LT(took_ns, 1000 * base::kNsPerMs);
+    EXPECT_GE(took_ns, 60 * base::kNsPerMs);
+    EXPECT_LT(took_ns, 30 * base::kNsPerSecond);  // a minute if it were not scaled
     int count = 0;
     EXPECT_EQ(driver.cuDeviceGetCount(&count), gpu::kCudaSuccess);
     EXPECT_EQ(count, 3);

@@ -184,14 +184,14 @@ TEST(StandIn, IsListedFromItsFirstContextToItsLastRelease) {
 }
 
 TEST(StandIn, ANestedRetainDoesNotReachTheNode) {
-  on_node(profile_text("[cost.context_create]\nserial_ms = 50\n"), [](const Driver& driver) {
+  on_node(profile_text("[cost.context_create]\nserial_ms = 600\n"), [](const Driver& driver) {
     gpu::CuContext context = nullptr;
     const int64_t start_ns = base::monotonic_ns();
     EXPECT_EQ(driver.cuDevicePrimaryCtxRetain(&context, 0), gpu::kCudaSuccess);
     const int64_t cold_ns = base::monotonic_ns();
     for (int i = 0; i < 100; ++i) EXPECT_EQ(driver.cuDevicePrimaryCtxRetain(&context, 0), gpu::kCudaSuccess);
-    EXPECT_GE(cold_ns - start_ns, 50 * base::kNsPerMs);
-    EXPECT_LT(base::monotonic_ns() - cold_ns, 50 * base::kNsPerMs);
+    EXPECT_GE(cold_ns - start_ns, 600 * base::kNsPerMs);
+    EXPECT_LT(base::monotonic_ns() - cold_ns, 30 * base::kNsPerSecond);  // else a minute
   });
 }
 

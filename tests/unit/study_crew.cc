@@ -41,7 +41,7 @@ class CrewTest : public testing::Test {
   // Waits, as a launcher does, until the condition holds.
   template <typename Condition>
   bool wait_until(Condition condition) {
-    const int64_t patience_ns = monotonic_ns() + test::kPatience_s * base::kNsPerSecond;
+    const int64_t patience_ns = monotonic_ns() + test::kPatienceS * base::kNsPerSecond;
     while (!condition() && monotonic_ns() < patience_ns) crew_.wait(soon());
     return condition();
   }
@@ -138,7 +138,7 @@ TEST_F(CrewTest, AWatchedDescriptorEndsAWaitWithItsKey) {
   EXPECT_TRUE(crew_.wait(monotonic_ns()).empty());
   const uint64_t one = 1;
   ASSERT_EQ(write(second.get(), &one, sizeof one), static_cast<ssize_t>(sizeof one));
-  EXPECT_EQ(crew_.wait(monotonic_ns() + test::kPatience_s * base::kNsPerSecond), std::vector<int>{5});
+  EXPECT_EQ(crew_.wait(monotonic_ns() + test::kPatienceS * base::kNsPerSecond), std::vector<int>{5});
   ASSERT_EQ(write(first.get(), &one, sizeof one), static_cast<ssize_t>(sizeof one));
   std::vector<int> both = crew_.wait(monotonic_ns());
   std::sort(both.begin(), both.end());

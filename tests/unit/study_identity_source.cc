@@ -138,14 +138,14 @@ TEST_F(IdentitySourceTest, SomethingThatIsNoFileIsNoEvidence) {
 }
 
 TEST_F(IdentitySourceTest, AForeignFileIsNoEvidence) {
-  expect_no_evidence(read_from(std::string(shim::kRegionSize_bytes, 'x')), "region_foreign");
+  expect_no_evidence(read_from(std::string(shim::kRegionSizeBytes, 'x')), "region_foreign");
   expect_no_evidence(read_from(std::string(5000, 'x')), "region_foreign");
 }
 
 TEST_F(IdentitySourceTest, ATruncatedRegionIsNoEvidence) {
   image_.claim(kPid, kStart, SlotStatus::kAssigned).assigned_pid = 6;
-  expect_no_evidence(read_from(image_.bytes(100)), "region_truncated");
-  expect_no_evidence(read_from(""), "region_truncated");
+  expect_no_evidence(read_from(image_.bytes(100)), "region_damaged");
+  expect_no_evidence(read_from(""), "region_damaged");
   expect_no_evidence(read_from(image_.bytes(sizeof(shim::RegionHeader) + 64)), "region_damaged");
 }
 

@@ -70,6 +70,8 @@ TEST(Limits, ATightControlGroupNamesItsSetting) {
   limits.cgroup_tasks_used = 10;
   limits.cgroup_tasks = kWorkers;
   expect_says(refusal(limits), {"pids.max", "the 10 that are there", "250", "set it to 268", "TasksMax"});
+  limits.cgroup_tasks = 267;  // enough, were there not those ten
+  EXPECT_NE(refusal(limits), "");
   limits.cgroup_tasks = 268;
   EXPECT_EQ(refusal(limits), "");
 }

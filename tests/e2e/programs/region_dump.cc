@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
   if (argc != 2) return 2;
   std::ifstream file(argv[1], std::ios::binary);
   const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (bytes.size() != kRegionSize_bytes) return 1;
+  if (bytes.size() != kRegionSizeBytes) return 1;
   const auto* header = reinterpret_cast<const RegionHeader*>(bytes.data());
   if (check_region(*header, bytes.size()) != RegionCheck::kValid) return 1;
   const auto* slots = reinterpret_cast<const RegionSlot*>(header + 1);
