@@ -8,12 +8,33 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "analysis/classify.h"
+#include "analysis/times.h"
 #include "base/clock.h"
 
 namespace rollcall::cli {
 namespace {
+
 constexpr int64_t kRepaintNs = 100 * base::kNsPerMs;
+
+// What became of the workers: their classes where there is a shim, else how many finished.
+std::string outcome(const evidence::Run& run) {
+  if (!run.record.has_shim) {
+    const auto finished = std::count_if(
+        run.workers.begin(), run.workers.end(),
+        [](const evidence::WorkerRecord& worker) { return worker.fate == evidence::Fate::kFinished; });
+    return fmt::format("{} of {} workers finished", finished, run.workers.size());
+  }
+  const analysis::ClassCounts counts = analysis::count_classes(analysis::classify(run));
+  std::vector<std::string> parts;
+  for (const analysis::Class value : analysis::kClasses) {
+    if (counts.of(value) > 0)
+      parts.push_back(fmt::format("{} {}", counts.of(value), analysis::to_text(value)));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
+
+}  // namespace
 
 Progress::Progress(bool quiet) : quiet_(quiet), live_(!quiet && isatty(STDERR_FILENO) == 1) {}
 
@@ -37,16 +58,14 @@ void Progress::committed(const study::PlannedRun& run, int total, const evidence
                          const std::vector<std::string>& invalid_reasons) {
   if (quiet_) return;
   clear_line();
-  const auto finished = std::count_if(
-      done.workers.begin(), done.workers.end(),
-      [](const evidence::WorkerRecord& worker) { return worker.fate == evidence::Fate::kFinished; });
   std::string verdict = "valid";
   if (!invalid_reasons.empty()) verdict = fmt::format("INVALID: {}", fmt::join(invalid_reasons, ", "));
-  const double wall_s =
-      static_cast<double>(done.record.last_gone_ns.value_or(0) - done.record.collect_ns.value_or(0)) /
-      static_cast<double>(base::kNsPerSecond);
-  fmt::print(stderr, "[{}/{}] {} {} run {}: {} of {} workers finished in {:.2f} s, {}\n", run.number, total,
-             run.topology.text(), run.arm, run.repetition, finished, done.workers.size(), wall_s, verdict);
+  const auto wall_ns = analysis::external_wall_ns(done.record);
+  const std::string wall = wall_ns ? fmt::format("in {:.2f} s", static_cast<double>(*wall_ns) /
+                                                                    static_cast<double>(base::kNsPerSecond))
+                                   : std::string("in a time that is not known");
+  fmt::print(stderr, "[{}/{}] {} {} run {}: {} {}, {}\n", run.number, total, run.topology.text(), run.arm,
+             run.repetition, outcome(done), wall, verdict);
 }
 
 void Progress::finish() {
