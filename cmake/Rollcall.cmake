@@ -41,7 +41,7 @@ if(ROLLCALL_WERROR)
 endif()
 
 add_library(rollcall_common INTERFACE)
-target_include_directories(rollcall_common INTERFACE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include")
+target_include_directories(rollcall_common INTERFACE "${PROJECT_SOURCE_DIR}/src")
 target_compile_definitions(rollcall_common INTERFACE _GNU_SOURCE ROLLCALL_VERSION="${PROJECT_VERSION}")
 target_link_libraries(rollcall_common INTERFACE rollcall_warnings)
 

@@ -56,6 +56,37 @@ void check_result(std::optional<int> result, bool must_be_known, Codes& codes) {
   if (result == kCudaErrorOutOfMemory) codes.insert("out_of_memory");
 }
 
+// Nothing that we measure lasts longer: the longest deadline is a week.
+constexpr int64_t kLongestNs = 8LL * 24 * 3600 * base::kNsPerSecond;
+
+bool is_possible(std::optional<int64_t> ns) {
+  return !ns || (*ns >= 0 && *ns <= kLongestNs);
+}
+
+bool agrees_with_itself(const Run& run, const WorkerRecord& worker) {
+  for (const auto& ns :
+       {worker.load_ns, worker.released_ns, worker.resolve_ns, worker.cuinit_ns, worker.context_ns,
+        worker.finished_ns, worker.discovery.added_ns, worker.discovery.context_added_ns}) {
+    if (!is_possible(ns)) return false;
+  }
+  if (worker.fate != Fate::kFinished) return true;
+  const bool left_well = worker.stage == evidence::Stage::kFinished && worker.exit_code.value_or(0) == 0 &&
+                         !worker.exit_signal && worker.finished_ns;
+  const bool timed = !worker.cuinit_result || worker.cuinit_ns;
+  const bool context_timed = run.record.workload != evidence::Workload::kContext ||
+                             worker.context_result != kCudaSuccess || worker.context_ns;
+  return left_well && timed && context_timed;
+}
+
+void check_agreement(const Run& run, Codes& codes) {
+  const auto& record = run.record;
+  bool agrees = is_possible(record.gate_opened_ns) && is_possible(record.last_gone_ns) &&
+                is_possible(record.collect_ns) &&
+                record.collect_ns.value_or(0) <= record.last_gone_ns.value_or(kLongestNs);
+  for (const WorkerRecord& worker : run.workers) agrees = agrees && agrees_with_itself(run, worker);
+  if (!agrees) codes.insert("inconsistent_record");
+}
+
 void check_worker(const Run& run, const WorkerRecord& worker, Codes& codes) {
   check_fate(worker, codes);
   const bool finished = worker.fate == Fate::kFinished;
@@ -105,6 +136,7 @@ std::vector<std::string> invalid_reasons(const Run& run) {
   for (const evidence::RunEvent& event : run.record.events) codes.insert(event.code);
   for (const WorkerRecord& worker : run.workers) check_worker(run, worker, codes);
   check_records(run, codes);
+  check_agreement(run, codes);
   check_gate_skew(run, codes);
   return {codes.begin(), codes.end()};
 }

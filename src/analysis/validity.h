@@ -17,6 +17,9 @@ namespace rollcall::analysis {
 //   deadline          a worker or the run outlived its deadline
 //   gate_skew         real node only: the workers left the gate further apart
 //                     than max(50 ms, 10 % of the span)
+//   inconsistent_record  a record contradicts itself: a negative or absurdly long
+//                     time, or a worker that "finished" without a time, with another
+//                     stage, or by a signal
 //   node_died         the simulated node ended in the middle
 //   not_started       a worker could not be forked
 //   out_of_memory     CUDA_ERROR_OUT_OF_MEMORY (2) in a worker

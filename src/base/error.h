@@ -18,8 +18,9 @@ namespace rollcall::base {
 
 // Whose fault it is; it decides the exit status of the command.
 enum class ErrorKind {
-  kUsage,    // the user's input is wrong: exit status 2
-  kFailure,  // the system refused or something broke: exit status 1
+  kUsage,       // the user's input is wrong: exit status 2
+  kFailure,     // the system refused or something broke: exit status 1
+  kDifference,  // something is not what it was recorded to be: exit status 4
 };
 
 struct Error {
@@ -28,7 +29,7 @@ struct Error {
   std::string what;    // what was expected and what was found
   std::string advice;  // what to do; may be empty
 
-  // "where: what; advice", with newlines made visible so that it stays one line.
+  // "where: what; advice", with line breaks as blanks, so that it stays one line.
   [[nodiscard]] std::string line() const {
     std::string text;
     if (!where.empty()) text += where + ": ";

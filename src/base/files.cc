@@ -14,7 +14,8 @@
 namespace rollcall::base {
 namespace {
 
-constexpr mode_t kFileMode = 0666;       // the umask decides
+constexpr mode_t kFileMode = 0666;  // the umask decides
+constexpr int kMaxTemporaries = 100;
 constexpr mode_t kDirectoryMode = 0777;  // the umask decides
 
 std::string disk_advice(int error) {
@@ -49,16 +50,23 @@ Result<void> write_all(int fd, std::string_view content, const std::filesystem::
   return {};
 }
 
-Result<void> write_by_rename(const std::filesystem::path& path, std::string_view content,
-                             unsigned rename_flags) {
-  std::filesystem::path temporary = path;
-  temporary += ".tmp-" + std::to_string(getpid());
-  Fd fd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode));
+}  // namespace
+
+Result<void> write_new_file(const std::filesystem::path& path, std::string_view content) {
+  // A killed process may have left such a file, and its PID may be ours now.
+  std::filesystem::path temporary;
+  Fd fd;
+  for (int attempt = 0; attempt < kMaxTemporaries && !fd.valid(); ++attempt) {
+    temporary = path;
+    temporary += ".tmp-" + std::to_string(getpid()) + "-" + std::to_string(attempt);
+    fd.reset(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode));
+    if (!fd.valid() && errno != EEXIST) break;
+  }
   if (!fd.valid()) return file_failure(temporary, "create", errno);
   auto result = write_all(fd.get(), content, path);
   if (result && fsync(fd.get()) != 0) result = file_failure(path, "flush", errno);
   fd.reset();
-  if (result && renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, path.c_str(), rename_flags) != 0) {
+  if (result && renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) != 0) {
     result = file_failure(path, "give the file its name", errno);
   }
   if (!result) {
@@ -68,11 +76,13 @@ Result<void> write_by_rename(const std::filesystem::path& path, std::string_view
   return sync_directory(path.has_parent_path() ? path.parent_path() : ".");
 }
 
-}  // namespace
-
 Result<std::string> read_file(const std::filesystem::path& path, size_t max_bytes) {
-  const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // Not blocking: opening a FIFO would wait for its writer for ever.
+  const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.valid()) return system_failure(path.string(), "open", errno);
+  struct stat info {};
+  if (fstat(fd.get(), &info) != 0) return system_failure(path.string(), "examine", errno);
+  if (!S_ISREG(info.st_mode)) return failure(path.string(), "expected a regular file, found something else");
   std::string content;
   char buffer[65536];
   for (;;) {
@@ -88,14 +98,6 @@ Result<std::string> read_file(const std::filesystem::path& path, size_t max_byte
                      "larger than the " + std::to_string(max_bytes) + " bytes expected at most");
     }
   }
-}
-
-Result<void> write_new_file(const std::filesystem::path& path, std::string_view content) {
-  return write_by_rename(path, content, RENAME_NOREPLACE);
-}
-
-Result<void> replace_file(const std::filesystem::path& path, std::string_view content) {
-  return write_by_rename(path, content, 0);
 }
 
 Result<void> make_new_directory(const std::filesystem::path& path) {

@@ -18,10 +18,6 @@ Result<std::string> read_file(const std::filesystem::path& path, size_t max_byte
 // left under the final name, and the temporary file is gone.
 Result<void> write_new_file(const std::filesystem::path& path, std::string_view content);
 
-// The same, but replaces what is there. Only for files that are by design
-// written again (see docs/evidence.md).
-Result<void> replace_file(const std::filesystem::path& path, std::string_view content);
-
 // Makes one directory that must not exist yet.
 Result<void> make_new_directory(const std::filesystem::path& path);
 

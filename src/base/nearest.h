@@ -34,4 +34,12 @@ inline std::string nearest(std::string_view name, const std::vector<std::string>
   return best == valid.end() ? std::string() : *best;
 }
 
+// "did you mean 'x'?" for the nearest valid name, or nothing where not even half of
+// the longer of both names agrees: a far-fetched guess helps nobody.
+inline std::string did_you_mean(std::string_view name, const std::vector<std::string>& valid) {
+  const std::string best = nearest(name, valid);
+  if (best.empty() || 2 * edit_distance(name, best) > std::max(name.size(), best.size()) + 1) return {};
+  return "did you mean '" + best + "'?";
+}
+
 }  // namespace rollcall::base

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <string>
 
 #include "base/error.h"
 
@@ -18,6 +19,10 @@ enum ExitStatus : int {
   kDifference = 4,    // verification found a difference
   kClassOccurred = 5  // a class named in --fail-on occurred
 };
+
+// One line on standard error. That nobody can read it is no reason to fail: the
+// exit status says the same.
+void tell(const std::string& line);
 
 // Writes "rollcall: <one line>" to standard error; the exit status that it means.
 int report_error(const base::Error& error);

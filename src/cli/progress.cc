@@ -11,6 +11,7 @@
 #include "analysis/classify.h"
 #include "analysis/times.h"
 #include "base/clock.h"
+#include "cli/command.h"
 
 namespace rollcall::cli {
 namespace {
@@ -39,7 +40,7 @@ std::string outcome(const evidence::Run& run) {
 Progress::Progress(bool quiet) : quiet_(quiet), live_(!quiet && isatty(STDERR_FILENO) == 1) {}
 
 void Progress::clear_line() {
-  if (line_open_) fmt::print(stderr, "\r\033[K");
+  if (line_open_) std::fputs("\r\033[K", stderr);
   line_open_ = false;
 }
 
@@ -48,8 +49,10 @@ void Progress::show(const study::PlannedRun& run, int total, const study::RunPro
   if (!live_ || now_ns - last_shown_ns_ < kRepaintNs) return;
   last_shown_ns_ = now_ns;
   clear_line();
-  fmt::print(stderr, "[{}/{}] {} {} run {}: {} {}/{}", run.number, total, run.topology.text(), run.arm,
-             run.repetition, state.phase, state.reached, state.workers);
+  std::fputs(fmt::format("[{}/{}] {} {} run {}: {} {}/{}", run.number, total, run.topology.text(), run.arm,
+                         run.repetition, state.phase, state.reached, state.workers)
+                 .c_str(),
+             stderr);
   std::fflush(stderr);
   line_open_ = true;
 }
@@ -64,8 +67,8 @@ void Progress::committed(const study::PlannedRun& run, int total, const evidence
   const std::string wall = wall_ns ? fmt::format("in {:.2f} s", static_cast<double>(*wall_ns) /
                                                                     static_cast<double>(base::kNsPerSecond))
                                    : std::string("in a time that is not known");
-  fmt::print(stderr, "[{}/{}] {} {} run {}: {} {}, {}\n", run.number, total, run.topology.text(), run.arm,
-             run.repetition, outcome(done), wall, verdict);
+  tell(fmt::format("[{}/{}] {} {} run {}: {} {}, {}", run.number, total, run.topology.text(), run.arm,
+                   run.repetition, outcome(done), wall, verdict));
 }
 
 void Progress::finish() {

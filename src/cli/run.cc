@@ -7,7 +7,9 @@
 #include <array>
 #include <cstdio>
 #include <ctime>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,7 +30,7 @@ constexpr size_t kMaxPlanFileBytes = 1 << 20;
 struct RunOptions {
   std::string plan_file;
   study::PlanRequest request;
-  std::string out;
+  std::optional<std::string> out;
   bool resume = false;
   bool json = false;
   bool quiet = false;
@@ -42,7 +44,10 @@ std::string default_out() {
   gmtime_r(&now, &parts);
   std::array<char, 64> text{};
   strftime(text.data(), text.size(), "rollcall-%Y%m%dT%H%M%SZ", &parts);
-  return text.data();
+  std::string name = text.data();
+  std::error_code ignored;
+  for (int n = 2; std::filesystem::exists(name, ignored); ++n) name = fmt::format("{}-{}", text.data(), n);
+  return name;
 }
 
 base::Result<std::set<analysis::Class>> parse_classes(const std::vector<std::string>& names) {
@@ -104,21 +109,21 @@ base::Result<study::Experiment> conduct(const RunOptions& options, const study::
 int verdict(const study::Experiment& experiment, const analysis::ExperimentSummary& summary,
             const std::set<analysis::Class>& fail_on) {
   for (const analysis::Class value : analysis::occurred(experiment.runs, fail_on)) {
-    fmt::print(stderr, "rollcall: the class {} occurred (--fail-on)\n", analysis::to_text(value));
+    tell(fmt::format("rollcall: the class {} occurred (--fail-on)", analysis::to_text(value)));
     return kClassOccurred;
   }
   if (!summary.invalid.empty()) {
-    fmt::print(stderr, "rollcall: the experiment is invalid: {} of {} runs are\n", summary.invalid.size(),
-               summary.runs);
+    tell(fmt::format("rollcall: the experiment is invalid: invalid runs: {} of {}", summary.invalid.size(),
+                     summary.runs));
     return kInvalid;
   }
   if (!fail_on.empty() && summary.control != analysis::Control::kVisible) {
-    fmt::print(
-        stderr, "rollcall: control_not_visible: {}\n",
+    tell(fmt::format(
+        "rollcall: control_not_visible: {}",
         summary.control == analysis::Control::kAbsent
             ? "no isolated caches were run with the arm legacy, so --fail-on cannot see the fault; add one "
               "such topology, for example --topology 50x5, and --arm legacy"
-            : "isolated caches with legacy showed no peer, so --fail-on cannot see the fault here");
+            : "isolated caches with legacy showed no peer, so --fail-on cannot see the fault here"));
     return kInvalid;
   }
   return kDone;
@@ -127,13 +132,17 @@ int verdict(const study::Experiment& experiment, const analysis::ExperimentSumma
 int execute(const RunOptions& options) {
   const auto fail_on = parse_classes(options.fail_on);
   if (!fail_on) return report_error(fail_on.error());
-  if (options.resume && options.out.empty()) {
+  if (options.out && options.out->empty()) {
+    return report_error(
+        {base::ErrorKind::kUsage, "--out", "expected the name of a folder, found nothing", ""});
+  }
+  if (options.resume && !options.out) {
     return report_error(
         {base::ErrorKind::kUsage, "--resume", "which experiment?", "name its folder with --out"});
   }
   const auto paths = study::find_paths();
   if (!paths) return report_error(paths.error());
-  const std::string out = options.out.empty() ? default_out() : options.out;
+  const std::string out = options.out ? *options.out : default_out();
   Interrupt interrupt;
   Progress progress(options.quiet);
   const auto experiment = conduct(options, *paths, progress, out, interrupt.fd());
@@ -213,11 +222,8 @@ Action add_run(CLI::App& app) {
   run->add_option("--out", options->out, "Evidence folder, must not exist (default: a new one here)")
       ->option_text("DIR");
   run->add_flag("--resume", options->resume, "Go on with the interrupted experiment in --out");
-  run->add_option(
-         "--fail-on", options->fail_on,
-         "Exit with 5 if a worker is in one of these classes. Judged are the arms under test: where there "
-         "are other shims, legacy is the control and is not judged; it must show peers on isolated caches, "
-         "else exit with 3")
+  run->add_option("--fail-on", options->fail_on,
+                  "Exit with 5 if a worker is in one of these classes (docs/study.md)")
       ->option_text("CLASS,...")
       ->delimiter(',');
   run->add_flag("--json", options->json, "Print the result as JSON");

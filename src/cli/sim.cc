@@ -56,7 +56,7 @@ base::Result<simgpu::Session> start_node(const SimOptions& options) {
 }
 
 // Waits for the program, passing signals on. Its wait status.
-int wait_for(pid_t program, const Interrupt& interrupt) {
+base::Result<int> wait_for(pid_t program, const Interrupt& interrupt) {
   const base::Fd pidfd(base::open_pidfd(program));
   for (;;) {
     pollfd fds[] = {{pidfd.get(), POLLIN, 0}, {interrupt.fd(), POLLIN, 0}};
@@ -70,8 +70,11 @@ int wait_for(pid_t program, const Interrupt& interrupt) {
     if ((fds[0].revents & POLLIN) != 0) break;
   }
   int status = 0;
-  while (waitpid(program, &status, 0) < 0 && errno == EINTR) {
-  }
+  pid_t ended = -1;
+  do {
+    ended = waitpid(program, &status, 0);
+  } while (ended < 0 && errno == EINTR);
+  if (ended != program) return base::system_failure("waitpid", "learn how the program ended", errno);
   return status;
 }
 
@@ -80,6 +83,7 @@ int wait_for(pid_t program, const Interrupt& interrupt) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
+  signal(SIGXFSZ, SIG_DFL);
   for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> arguments;
   for (const std::string& argument : options.command)
@@ -87,7 +91,7 @@ int wait_for(pid_t program, const Interrupt& interrupt) {
   arguments.push_back(nullptr);
   execvp(arguments[0], arguments.data());
   const int error = errno;
-  fmt::print(stderr, "rollcall: {}: cannot execute: {}\n", options.command[0], std::strerror(error));
+  tell(fmt::format("rollcall: {}: cannot execute: {}", options.command[0], std::strerror(error)));
   _exit(error == ENOENT ? 127 : 126);  // as a shell says it
 }
 
@@ -100,9 +104,10 @@ int execute(const SimOptions& options) {
   const pid_t program = fork();
   if (program < 0) return report_error({base::ErrorKind::kFailure, "fork", std::strerror(errno), ""});
   if (program == 0) become(options, environment);
-  const int status = wait_for(program, interrupt);
+  const auto status = wait_for(program, interrupt);
   session->stop();
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  if (!status) return report_error(status.error());
+  return WIFSIGNALED(*status) ? 128 + WTERMSIG(*status) : WEXITSTATUS(*status);
 }
 
 }  // namespace

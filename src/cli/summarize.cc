@@ -23,6 +23,13 @@ base::Result<void> summarize(const SummarizeOptions& options) {
   if (!std::filesystem::is_directory(options.input_dir, error)) {
     return base::usage_error("--input-dir " + options.input_dir, "expected an evidence folder, found none");
   }
+  const auto seal = evidence::check_seal(options.input_dir);
+  if (!seal) return tl::unexpected(seal.error());
+  if (seal->state == evidence::SealState::kBroken) {
+    return tl::unexpected(base::Error{base::ErrorKind::kDifference, options.input_dir + "/SHA256SUMS",
+                                      "does not agree with the folder: " + seal->difference,
+                                      "nothing is derived from evidence that was changed"});
+  }
   const auto runs = evidence::read_runs(options.input_dir);
   if (!runs) return tl::unexpected(runs.error());
   if (runs->empty()) {
@@ -40,6 +47,13 @@ base::Result<void> summarize(const SummarizeOptions& options) {
   if (error) return base::system_failure(output.string(), "make the folder", error.value());
   for (const analysis::DerivedFile& file : files) {
     if (auto written = base::write_new_file(output / file.name, file.content); !written) return written;
+  }
+  if (seal->state == evidence::SealState::kUnfinished) {
+    fmt::print(
+        stderr,
+        "rollcall: {}: the experiment is unfinished: the tables are of its {} finished runs; go on with: "
+        "rollcall run --resume --out {}\n",
+        options.input_dir, runs->size(), options.input_dir);
   }
   return {};
 }

@@ -11,6 +11,7 @@
 #include "evidence/folder.h"
 #include "evidence/layout.h"
 #include "evidence/limits.h"
+#include "evidence/sha256.h"
 
 namespace rollcall::evidence {
 namespace {
@@ -106,6 +107,23 @@ Result<Run> read_run(const fs::path& folder) {
   return run;
 }
 
+// A run that was made by another plan does not belong to this experiment.
+Result<void> check_plan(const fs::path& folder, const std::vector<Run>& runs) {
+  const fs::path plan_file = folder / kPlanFile;
+  std::error_code error;
+  if (!fs::exists(plan_file, error)) return {};  // imported or hand-made: nothing to compare with
+  const auto sum = sha256_file(plan_file);
+  if (!sum) return tl::unexpected<base::Error>(sum.error());
+  for (const Run& run : runs) {
+    if (run.record.plan_sha256 == *sum) continue;
+    return base::usage_error(
+        (folder / kRunsFolder / run.record.id() / kRunFile).string(),
+        fmt::format("was made by a plan with SHA-256 {}, found one with {}", run.record.plan_sha256, *sum),
+        "it belongs to another experiment");
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<Run>> read_runs(const fs::path& folder) {
@@ -133,6 +151,8 @@ Result<std::vector<Run>> read_runs(const fs::path& folder) {
                              fmt::format("two runs have the number {}: {} and {}", twice->record.number,
                                          twice->record.id(), std::next(twice)->record.id()));
   }
+  if (auto same_plan = check_plan(folder, runs); !same_plan)
+    return tl::unexpected<base::Error>(same_plan.error());
   return runs;
 }
 

@@ -54,10 +54,12 @@ tl::unexpected<base::Error> already_there(const fs::path& path) {
                            "choose another --out, or add --resume to continue an interrupted experiment");
 }
 
-// "a/b/" and "a/./b" become "a/b", so that the parent is what one expects.
+// "a/b/" becomes "a/b", so that the parent is what one expects. Nothing else is
+// resolved: behind a symbolic link ".." means what the kernel takes it to mean.
 fs::path tidy(const fs::path& path) {
-  const fs::path normal = path.lexically_normal();
-  return normal.has_filename() || !normal.has_relative_path() ? normal : normal.parent_path();
+  fs::path result = path;
+  while (!result.has_filename() && result.has_relative_path()) result = result.parent_path();
+  return result;
 }
 
 base::Result<void> flush_file(const fs::path& path) {

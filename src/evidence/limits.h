@@ -23,6 +23,9 @@ inline constexpr size_t kMaxRunFileBytes = size_t{64} << 20;
 // A worker's record is about 0.6 KB, so kMaxWorkers of them are about 2.5 MB.
 inline constexpr size_t kMaxWorkersFileBytes = size_t{256} << 20;
 
+// A line for each file: at most about 300 bytes each.
+inline constexpr size_t kMaxChecksumsBytes = size_t{256} << 20;
+
 inline constexpr size_t kMaxRuns = 100'000;
 // Files that one evidence folder may hold: 100,000 would be 400 runs of 250
 // caches each with a log and a region; ten times that is surely a mistake.

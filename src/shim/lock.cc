@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -84,6 +85,11 @@ void FileLock::release() {
   // lock finds a new one and does not go to sleep.
   wake_->fetch_add(1, std::memory_order_acq_rel);
   base::futex_wake(wake_, 1);
+}
+
+bool file_size_allowed(uint64_t size) {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && (limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur);
 }
 
 bool NodeLockFile::open(const char* path) {

@@ -41,6 +41,10 @@ class FileLock {
   bool held_ = false;
 };
 
+// Whether a file of this process may grow to `size`: beyond RLIMIT_FSIZE the kernel
+// would end the host with SIGXFSZ.
+bool file_size_allowed(uint64_t size);
+
 // A lock file for the whole node: the lock and the futex word in one small file.
 class NodeLockFile {
  public:

@@ -89,6 +89,7 @@ Region::Join Region::open_file(const char* path, int64_t deadline_ns) {
     FileLock lock(fd_.get(), FileLock::kSetupByte, nullptr);
     if (lock.acquire(deadline_ns) != FileLock::Result::kAcquired) return Join::kSetupTimeout;
     check = check_file(fd_.get());  // another may have been faster
+    if (check == RegionCheck::kBlank && !file_size_allowed(kRegionSizeBytes)) return Join::kCannotOpen;
     if (check == RegionCheck::kBlank && ftruncate(fd_.get(), static_cast<off_t>(kRegionSizeBytes)) != 0) {
       return Join::kCannotOpen;
     }
@@ -115,7 +116,7 @@ Region::Join Region::open_file(const char* path, int64_t deadline_ns) {
   return Join::kDamaged;
 }
 
-RegionSlot* Region::claim_slot() {
+Region::Join Region::claim_slot() {
   auto* slots = reinterpret_cast<RegionSlot*>(header_ + 1);
   const uint64_t own_namespace = base::own_pid_namespace_inode();
   const auto own_pid = static_cast<int32_t>(getpid());
@@ -123,7 +124,7 @@ RegionSlot* Region::claim_slot() {
   for (uint32_t i = 0; i < kRegionSlots; ++i) {
     const uint32_t index = (start + i) % kRegionSlots;
     if (!allocate(fd_.get(), sizeof(RegionHeader) + index * sizeof(RegionSlot), sizeof(RegionSlot)))
-      return nullptr;
+      return Join::kNoSpace;
     RegionSlot* slot = &slots[index];
     int32_t owner = slot->pid.load(std::memory_order_acquire);
     if (owner != 0) {
@@ -149,9 +150,10 @@ RegionSlot* Region::claim_slot() {
     slot->added_ns = kRegionUnset;
     slot->context_added_ns = kRegionUnset;
     slot->status.store(static_cast<uint32_t>(SlotStatus::kJoined), std::memory_order_release);
-    return slot;
+    slot_ = slot;
+    return Join::kOk;
   }
-  return nullptr;
+  return Join::kFull;
 }
 
 Region::Join Region::join(const char* path, int64_t deadline_ns) {
@@ -163,8 +165,7 @@ Region::Join Region::join(const char* path, int64_t deadline_ns) {
   void* memory = mmap(nullptr, kRegionSizeBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
   if (memory == MAP_FAILED) return Join::kCannotOpen;
   header_ = static_cast<RegionHeader*>(memory);
-  slot_ = claim_slot();
-  return slot_ != nullptr ? Join::kOk : Join::kFull;
+  return claim_slot();
 }
 
 const char* to_text(Tier tier) {
@@ -208,13 +209,15 @@ const char* to_text(Region::Join join) {
     case Region::Join::kOk:
       return "joined";
     case Region::Join::kCannotOpen:
-      return "the cache file cannot be opened or made";
+      return "the cache file cannot be opened, made or given its size";
     case Region::Join::kForeign:
       return "the cache file is not a Rollcall region; it is left as it is";
     case Region::Join::kOtherVersion:
       return "the cache file is a Rollcall region of another version; it is left as it is";
     case Region::Join::kDamaged:
       return "the cache file is a damaged Rollcall region; it is left as it is";
+    case Region::Join::kNoSpace:
+      return "the disk has no space for a slot of the cache file";
     case Region::Join::kFull:
       return "every slot of the cache file is taken";
     case Region::Join::kSetupTimeout:

@@ -106,7 +106,7 @@ const char* to_text(Reason reason);
 // closed.
 class Region {
  public:
-  enum class Join { kOk, kCannotOpen, kForeign, kOtherVersion, kDamaged, kFull, kSetupTimeout };
+  enum class Join { kOk, kCannotOpen, kForeign, kOtherVersion, kDamaged, kNoSpace, kFull, kSetupTimeout };
 
   Region() = default;
   Region(const Region&) = delete;
@@ -123,7 +123,7 @@ class Region {
 
  private:
   Join open_file(const char* path, int64_t deadline_ns);
-  RegionSlot* claim_slot();
+  Join claim_slot();
 
   base::Fd fd_;
   RegionHeader* header_ = nullptr;

@@ -98,8 +98,7 @@ class TableReader {
     for (const auto& [key, node] : table_) {
       const std::string name(key.str());
       if (std::find(keys_.begin(), keys_.end(), name) != keys_.end()) continue;
-      fail_at(key.source().begin, "unknown key \"" + path(name) + "\"",
-              "did you mean \"" + base::nearest(name, keys_) + "\"?");
+      fail_at(key.source().begin, "unknown key '" + path(name) + "'", base::did_you_mean(name, keys_));
     }
   }
 
@@ -108,7 +107,7 @@ class TableReader {
   }
 
  private:
-  [[nodiscard]] std::string quoted(const char* key) const { return "\"" + path(key) + "\""; }
+  [[nodiscard]] std::string quoted(const char* key) const { return "'" + path(key) + "'"; }
 
   const toml::node* known(const char* key) {
     keys_.emplace_back(key);
@@ -154,8 +153,7 @@ void read_action(TableReader& reader, const toml::table& table, FaultAction& act
     }
     names.emplace_back(candidate.name);
   }
-  reader.fail(*table.get("action"), "unknown action \"" + text + "\"",
-              "did you mean \"" + base::nearest(text, names) + "\"?");
+  reader.fail(*table.get("action"), "unknown action '" + text + "'", base::did_you_mean(text, names));
 }
 
 void read_cost(TableReader& costs, const char* name, const std::string& where, base::Result<void>& result,
@@ -270,8 +268,8 @@ base::Result<std::filesystem::path> find_profile(const std::string& name_or_file
   std::sort(names.begin(), names.end());
   std::string list;
   for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-  return base::usage_error("profile", "unknown name \"" + name_or_file + "\", expected one of: " + list,
-                           "did you mean \"" + base::nearest(name_or_file, names) + "\"?");
+  return base::usage_error("--profile", "unknown name '" + name_or_file + "', expected one of: " + list,
+                           base::did_you_mean(name_or_file, names));
 }
 
 }  // namespace rollcall::simgpu

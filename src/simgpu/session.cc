@@ -96,7 +96,9 @@ base::Result<std::filesystem::path> make_private_folder() {
   const char* preferred = std::getenv("TMPDIR");
   for (const std::string_view parent :
        {std::string_view(preferred != nullptr ? preferred : ""), std::string_view("/tmp")}) {
-    std::string folder = std::string(parent) + "/rollcall-sim-XXXXXX";
+    // Absolute: the clients may stand in another folder.
+    std::error_code ignored;
+    std::string folder = std::filesystem::absolute(parent, ignored).string() + "/rollcall-sim-XXXXXX";
     if (parent.empty() || folder.size() + 1 + kSocketName.size() > kMaxSocketPath) continue;
     if (mkdtemp(folder.data()) != nullptr) return std::filesystem::path(folder);
   }

@@ -29,8 +29,14 @@ struct SessionOptions {
   double time_scale = 1.0;  // every service time is multiplied by it
   int gpus = 0;             // 0: as many as the profile says
   uint64_t seed = 0;        // for the jitter of service times
-  int max_clients = 0;      // 0: default; raises the daemon's descriptor limit to fit
+  int max_clients = 0;      // processes; 0: default; raises the daemon's descriptor limit to fit
 };
+
+// Descriptors that simgpud needs for that many client processes: two connections
+// (driver and NVML) and a pidfd for each, and some for itself.
+inline constexpr uint64_t needed_descriptors(int max_clients) {
+  return static_cast<uint64_t>(max_clients) * 3 + 128;
+}
 
 class Session {
  public:

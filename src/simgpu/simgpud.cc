@@ -9,13 +9,12 @@
 
 #include "simgpu/listener.h"
 #include "simgpu/server.h"
+#include "simgpu/session.h"
 
 namespace rollcall::simgpu {
 namespace {
 
 // Per client a pidfd and two connections; and what the daemon itself has open.
-constexpr size_t kDescriptorsPerClient = 3;
-constexpr size_t kOwnDescriptors = 128;
 
 struct Arguments {
   std::string socket;
@@ -53,17 +52,18 @@ void describe(CLI::App& app, Arguments& arguments) {
 
 base::Result<int> client_bound(int asked) {
   const auto clients = static_cast<size_t>(asked == 0 ? kDefaultMaxClients : asked);
-  const size_t wanted = clients * kDescriptorsPerClient + kOwnDescriptors;
+  const size_t wanted = needed_descriptors(static_cast<int>(clients));
   const auto limit = raise_descriptor_limit(wanted);
   if (!limit) return tl::unexpected(limit.error());
   if (*limit >= wanted) return static_cast<int>(clients);
-  if (asked != 0 || *limit < kOwnDescriptors + kDescriptorsPerClient) {
-    return base::failure("simgpud",
-                         "needs " + std::to_string(wanted) + " open files for " + std::to_string(clients) +
-                             " clients, but the hard limit is " + std::to_string(*limit),
-                         "raise it (ulimit -Hn), or ask for fewer clients");
+  if (asked != 0 || *limit < needed_descriptors(1)) {
+    return base::failure("open files (RLIMIT_NOFILE)",
+                         "simgpud needs " + std::to_string(wanted) + " open files for " +
+                             std::to_string(clients) + " clients, but the hard limit is " +
+                             std::to_string(*limit),
+                         "set it with 'ulimit -n " + std::to_string(wanted) + "' as a user who may");
   }
-  return static_cast<int>((*limit - kOwnDescriptors) / kDescriptorsPerClient);
+  return static_cast<int>((*limit - needed_descriptors(0)) / (needed_descriptors(1) - needed_descriptors(0)));
 }
 
 base::Fd inherited(int fd) {

@@ -43,7 +43,7 @@ base::Result<Arm> find_arm(const std::string& name, const std::string& where) {
     list += (list.empty() ? "" : ", ") + arm.name;
   }
   return base::usage_error(where, "unknown arm '" + name + "'; expected one of " + list,
-                           "did you mean '" + base::nearest(name, names) + "'?");
+                           base::did_you_mean(name, names));
 }
 
 }  // namespace rollcall::study

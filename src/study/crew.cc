@@ -17,6 +17,8 @@ namespace {
 
 constexpr uint64_t kWatchedBit = 1ULL << 32;  // keys of watched descriptors, apart from worker numbers
 constexpr int kBatch = 64;
+// A process that survives SIGKILL for so long is held by a tracer or by the kernel.
+constexpr int64_t kKillDeadlineNs = 10 * base::kNsPerSecond;
 
 }  // namespace
 
@@ -30,6 +32,8 @@ Crew::~Crew() {
   for (size_t i = 0; i < members_.size(); ++i) {
     if (!members_[i].gone && members_[i].child.pid > 0) kill(static_cast<int>(i));
   }
+  const int64_t deadline_ns = base::monotonic_ns() + kKillDeadlineNs;
+  while (epoll_.valid() && !all_gone() && base::monotonic_ns() < deadline_ns) wait(deadline_ns);
   reap();
 }
 
@@ -59,13 +63,14 @@ void Crew::note_exit(Member& member) {
   if (member.gone) return;
   siginfo_t info{};
   // WNOWAIT: it stays a zombie, and its PID taken, until reap().
-  if (waitid(P_PIDFD, static_cast<id_t>(member.child.pidfd.get()), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-      info.si_pid == 0) {
-    return;
-  }
+  const int result =
+      waitid(P_PIDFD, static_cast<id_t>(member.child.pidfd.get()), &info, WEXITED | WNOHANG | WNOWAIT);
+  if (result == 0 && info.si_pid == 0) return;
+  if (result != 0 && errno != ECHILD) return;
   member.gone = true;
   member.gone_at_ns = base::monotonic_ns();
-  (info.si_code == CLD_EXITED ? member.exit_code : member.exit_signal) = info.si_status;
+  // Reaped by somebody else: gone, and nobody knows how.
+  if (result == 0) (info.si_code == CLD_EXITED ? member.exit_code : member.exit_signal) = info.si_status;
   ++gone_;
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, member.child.pidfd.get(), nullptr);
 }
@@ -102,7 +107,7 @@ void Crew::kill(int worker) {
 
 void Crew::reap() {
   for (Member& member : members_) {
-    if (member.child.pid <= 0) continue;
+    if (member.child.pid <= 0 || !member.gone) continue;
     siginfo_t info{};
     while (waitid(P_PIDFD, static_cast<id_t>(member.child.pidfd.get()), &info, WEXITED) != 0 &&
            errno == EINTR) {

@@ -28,7 +28,7 @@ class Crew {
  public:
   static base::Result<Crew> create();
   Crew(Crew&&) = default;
-  ~Crew();  // kills and reaps whatever is left
+  ~Crew();  // kills whatever is left, waits for it for a while, and reaps
 
   base::Result<void> start(const SpawnRequest& request);
   [[nodiscard]] const std::vector<Member>& members() const { return members_; }
@@ -44,7 +44,8 @@ class Crew {
   // Whether the process has ended, asked now.
   [[nodiscard]] bool ended(int worker) const;
   void kill(int worker);
-  void reap();  // all must be gone
+  // Those that are gone. One that cannot be ended stays behind, unreaped.
+  void reap();
 
  private:
   explicit Crew(base::Fd epoll) : epoll_(std::move(epoll)) {}

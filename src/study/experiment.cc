@@ -2,9 +2,11 @@
 #include "study/experiment.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "analysis/tables.h"
 #include "analysis/validity.h"
@@ -21,7 +23,20 @@ namespace {
 
 constexpr size_t kMaxPlanBytes = 4 << 20;
 
+// All that is read of a worker is read from /proc under its PID; in the /proc of another
+// PID namespace that would be somebody else.
+base::Result<void> check_proc() {
+  std::error_code error;
+  const std::string self = std::filesystem::read_symlink("/proc/self", error);
+  if (!error && self == std::to_string(getpid())) return {};
+  return base::failure("/proc",
+                       fmt::format("is not that of this PID namespace: it calls this process {}, not {}",
+                                   error ? "nothing" : self, getpid()),
+                       "mount it anew there, for example with unshare --mount-proc");
+}
+
 base::Result<void> check_machine(const Paths& paths, const Plan& plan) {
+  if (auto ours = check_proc(); !ours) return ours;
   for (const auto& [file, what] :
        {std::pair{paths.worker, "the worker"}, std::pair{paths.simgpud, "the simulated node"},
         std::pair{paths.shim, "the shim"}, std::pair{paths.sim_dir / "libcuda.so.1", "the stand-in driver"},
@@ -81,11 +96,27 @@ base::Result<void> execute_schedule(const ExperimentSetup& setup, const Plan& pl
   return {};
 }
 
+// Every run is one of the plan's, and all of the plan's are there.
+base::Result<void> check_planned(const std::vector<evidence::Run>& runs, const Plan& plan,
+                                 const std::filesystem::path& folder) {
+  std::set<std::string> expected;
+  for (const PlannedRun& planned : make_schedule(plan)) expected.insert(planned.id());
+  for (const evidence::Run& run : runs) {
+    if (expected.erase(run.record.id()) == 1) continue;
+    return base::usage_error((folder / "runs" / run.record.id()).string(), "is not a run of this plan",
+                             "take it out of the folder");
+  }
+  if (!expected.empty()) return base::failure((folder / "runs" / *expected.begin()).string(), "is missing");
+  return {};
+}
+
 // Reads everything back from the disk, so that the tables are made from the
 // evidence and from nothing else.
 base::Result<Experiment> derive(const Plan& plan, evidence::FolderWriter& folder) {
   auto runs = evidence::read_runs(folder.path());
   if (!runs) return tl::unexpected(runs.error());
+  if (auto planned = check_planned(*runs, plan, folder.path()); !planned)
+    return tl::unexpected(planned.error());
   for (const analysis::DerivedFile& file : analysis::derive_all(*runs)) {
     const std::filesystem::path relative = std::filesystem::path("derived") / file.name;
     std::error_code ignored;
@@ -124,6 +155,9 @@ base::Result<void> write_environment(const ExperimentSetup& setup, const Plan& p
 // plan cannot be gone on with.
 base::Result<void> check_plan_unchanged(const std::filesystem::path& out, const std::string& plan_sha256) {
   const std::filesystem::path file = out / "environment.json";
+  std::error_code ignored;
+  // Interrupted before anything was run: there is nothing yet that must fit the plan.
+  if (!std::filesystem::exists(file, ignored) && std::filesystem::is_empty(out / "runs", ignored)) return {};
   const auto text = base::read_file(file, kMaxPlanBytes);
   if (!text) return tl::unexpected(text.error());
   const auto json = nlohmann::json::parse(*text, nullptr, false);
@@ -163,6 +197,13 @@ base::Result<Experiment> resume_experiment(const ExperimentSetup& setup) {
   const auto plan = parse_plan(*text, plan_file.string());
   if (!plan) return tl::unexpected(plan.error());
   if (folder->finished()) {
+    const auto seal = evidence::check_seal(setup.out);
+    if (!seal) return tl::unexpected(seal.error());
+    if (seal->state != evidence::SealState::kIntact) {
+      return tl::unexpected(base::Error{base::ErrorKind::kDifference, (setup.out / "SHA256SUMS").string(),
+                                        "does not agree with the folder: " + seal->difference,
+                                        "this is not the evidence that was recorded"});
+    }
     auto runs = evidence::read_runs(setup.out);
     if (!runs) return tl::unexpected(runs.error());
     return Experiment{*plan, std::move(*runs)};

@@ -32,6 +32,8 @@ enum class Stop { kNone, kInterrupted, kNodeDied, kRunDeadline };
 
 // How often a silent run looks around without being woken.
 constexpr int64_t kLookAroundNs = 200 * base::kNsPerMs;
+// A process that survives SIGKILL for so long is held by a tracer or by the kernel.
+constexpr int64_t kKillDeadlineNs = 10 * base::kNsPerSecond;
 
 std::string utc_now() {
   const time_t now = time(nullptr);
@@ -85,6 +87,10 @@ class RunExecution {
     if (stop_ == Stop::kNone) work();
     leave();
     if (stop_ == Stop::kInterrupted) return base::failure("", kInterrupted);
+    if (!crew_.all_gone()) {
+      return base::failure("worker", "a process of this run cannot be ended, not even by SIGKILL",
+                           "end whatever traces it, then go on with --resume");
+    }
     record_facts();
     crew_.reap();
     if (auto closed = space_.close(); !closed) return tl::unexpected(closed.error());
@@ -221,7 +227,10 @@ class RunExecution {
     }
     const bool late = stop_ == Stop::kNone || stop_ == Stop::kRunDeadline;
     kill_where(late ? Fate::kDeadline : Fate::kAborted, [](int) { return true; });
-    while (!crew_.all_gone()) crew_.wait(base::monotonic_ns() + kLookAroundNs);
+    const int64_t killed_ns = base::monotonic_ns();
+    while (!crew_.all_gone() && base::monotonic_ns() < killed_ns + kKillDeadlineNs) {
+      crew_.wait(base::monotonic_ns() + kLookAroundNs);
+    }
   }
 
   [[nodiscard]] int gone_count() const {

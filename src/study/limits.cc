@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "base/files.h"
+#include "simgpu/session.h"
 
 namespace rollcall::study {
 namespace {
@@ -20,6 +21,7 @@ namespace {
 // The launcher's own descriptors: standard streams, board, pipes, the node's
 // connection, directories, a file or two being written.
 constexpr uint64_t kOwnDescriptors = 64;
+constexpr int kSpareClients = 16;
 // The launcher, the node's daemon and what a shell may start beside it.
 constexpr uint64_t kOwnProcesses = 8;
 constexpr size_t kMaxProcFileBytes = 1 << 16;
@@ -112,8 +114,13 @@ ProcessLimits read_process_limits() {
   return limits;
 }
 
+int node_clients(int workers) {
+  return workers + kSpareClients;
+}
+
 uint64_t needed_descriptors(int workers, int caches) {
-  return static_cast<uint64_t>(workers) + static_cast<uint64_t>(caches) + kOwnDescriptors;
+  const uint64_t launcher = static_cast<uint64_t>(workers) + static_cast<uint64_t>(caches) + kOwnDescriptors;
+  return std::max(launcher, simgpu::needed_descriptors(node_clients(workers)));
 }
 
 base::Result<void> check_limits(const ProcessLimits& limits, int workers, int caches) {

@@ -24,8 +24,13 @@ struct ProcessLimits {
 
 ProcessLimits read_process_limits();
 
-// Descriptors that a run of that size needs in the launcher: a pidfd for each
-// worker, a log for each cache, and some for itself.
+// Client processes that the simulated node must have room for: the workers, and
+// some to spare.
+int node_clients(int workers);
+
+// Descriptors that a run of that size needs in one process: in the launcher a
+// pidfd for each worker, a log for each cache, and some for itself; in simgpud what
+// its clients need. The limit holds for each process, so the larger counts.
 uint64_t needed_descriptors(int workers, int caches);
 
 // One error naming the limit, what is needed, what was found and what to set;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,6 +37,13 @@ struct PlanRequest {
   std::optional<int64_t> gpus;
   std::optional<double> worker_timeout_s;
   std::optional<double> run_timeout_s;
+
+  // Where in a plan file an option's value stands ("plan.toml:3:8"), by the option's
+  // name, with "#<i>" for an element of a list. Not there: it came from the command line.
+  std::map<std::string, std::string> places;
+  // What an error about this option (or its i-th value) should point to.
+  [[nodiscard]] std::string place(const std::string& option) const;
+  [[nodiscard]] std::string place(const std::string& option, size_t index) const;
 
   // What `stronger` says replaces what this says.
   void override_with(const PlanRequest& stronger);

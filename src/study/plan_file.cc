@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 
@@ -75,6 +76,24 @@ const std::map<std::string, Key>& keys() {
   return table;
 }
 
+// The option that a key stands for: "time_scale" is --time-scale, "arms" is --arm.
+std::string option_of(const std::string& key) {
+  if (key == "topologies") return "--topology";
+  if (key == "arms") return "--arm";
+  std::string name = "--" + key;
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+void note_places(const std::string& option, const toml::node& node, const std::string& where,
+                 PlanRequest& request) {
+  request.places[option] = position(where, node.source());
+  const toml::array* array = node.as_array();
+  for (size_t i = 0; array != nullptr && i < array->size(); ++i) {
+    request.places[fmt::format("{}#{}", option, i)] = position(where, array->get(i)->source());
+  }
+}
+
 std::string normalised(std::string_view key) {
   std::string name(key);
   for (char& c : name) {
@@ -90,15 +109,19 @@ base::Result<void> read_study(const toml::table& study, const std::string& where
     if (found == keys().end()) {
       std::vector<std::string> names;
       for (const auto& [name, unused] : keys()) names.push_back(name);
-      return base::usage_error(
-          at, fmt::format("unknown key '{}' in [study]", std::string(key.str())),
-          fmt::format("did you mean '{}'?", base::nearest(normalised(key.str()), names)));
+      return base::usage_error(at, fmt::format("unknown key '{}' in [study]", std::string(key.str())),
+                               base::did_you_mean(normalised(key.str()), names));
+    }
+    if (request.places.count(option_of(found->first)) != 0) {
+      return base::usage_error(at, fmt::format("'{}' is given twice", found->first),
+                               "'-' and '_' are the same in a key");
     }
     if (!found->second.store(node, request)) {
       return base::usage_error(
           position(where, node.source()),
           fmt::format("'{}' must be {}", std::string(key.str()), found->second.expected));
     }
+    note_places(option_of(found->first), node, where, request);
   }
   return {};
 }
@@ -119,6 +142,10 @@ base::Result<PlanRequest> parse_plan_file(const std::string& text, const std::st
     if (key.str() == "arm") {
       return base::usage_error(at,
                                "[arm.NAME] is not there yet in this version: only built-in arms can be run");
+    }
+    if (keys().count(normalised(key.str())) != 0) {
+      return base::usage_error(at, fmt::format("'{}' stands outside [study]", std::string(key.str())),
+                               "put it under a line that says [study]");
     }
     if (key.str() != "study") {
       return base::usage_error(at, fmt::format("unknown key '{}'", std::string(key.str())),

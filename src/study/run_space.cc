@@ -11,6 +11,7 @@
 
 #include "base/files.h"
 #include "evidence/compress.h"
+#include "study/limits.h"
 
 extern char** environ;
 
@@ -20,10 +21,6 @@ namespace {
 // Holds the caches, the node lock and the profile while the run lasts.
 constexpr const char* kScratch = "scratch";
 constexpr size_t kMaxRegionBytes = 64 << 20;
-// Connections a worker may have to the node: driver, NVML, and room for a shim's.
-constexpr int kConnectionsPerWorker = 3;
-constexpr int kSpareConnections = 64;
-
 // Variables of the launcher's own environment that must not reach a worker: they
 // are what an arm sets, or would change which device or library it gets.
 bool is_withheld(std::string_view name) {
@@ -61,7 +58,7 @@ base::Result<simgpu::Session> start_node(const RunSetup& setup, const std::files
   options.gpus = plan.gpus;
   // Each run its own jitter, repeatable from the plan's seed.
   options.seed = plan.seed * 1'000'003 + static_cast<uint64_t>(setup.run.number);
-  options.max_clients = setup.run.topology.workers() * kConnectionsPerWorker + kSpareConnections;
+  options.max_clients = node_clients(setup.run.topology.workers());
   return simgpu::Session::start(options);
 }
 

@@ -57,6 +57,7 @@ struct ChildPlan {
   for (size_t i = 0; i < request.inherited.size(); ++i) {
     if (dup2(parked[i], kFirstInherited + static_cast<int>(i)) < 0) give_up();
   }
+  signal(SIGXFSZ, SIG_DFL);  // the launcher ignores it; a program of its own would not
   sigprocmask(SIG_SETMASK, plan->signals, nullptr);
   execve(request.program, request.arguments, request.environment);
   give_up();

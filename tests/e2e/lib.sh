@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034 # used by those who source it
 # What the end-to-end tests share. Sourced, not run. Each test works in a
 # temporary folder of its own, prints what it checks, and stops at the first
 # thing that is not so. Exit status 77 means that this machine lacks a privilege

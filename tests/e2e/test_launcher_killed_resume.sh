@@ -35,3 +35,17 @@ expect_equal "valid runs" "$(column E/derived/summary.csv valid | grep -c true)"
 find E -type f -exec sha256sum {} + | sort >sealed
 expect_exit 0 "$rollcall" run --resume --quiet --out E
 find E -type f -exec sha256sum {} + | sort | cmp - sealed
+# Nor does it show as a result what was changed afterwards.
+cp -r E changed && echo >>changed/environment.json
+expect_exit 4 "$rollcall" run --resume --quiet --out changed
+expect_one_line "environment.json was changed"
+
+# Interrupted between the plan and the rest: nothing was run, so it can be begun.
+mkdir -p early/runs && cp E/plan.json early/
+expect_exit 0 "$rollcall" run --resume --quiet --out early
+# A run that another plan made is no part of this experiment.
+expect_exit 0 "$rollcall" run --node sim --quiet --time-scale 0.03 --topology 1x20 --arm legacy --runs 1 --out other
+cp -r E mixed && rm -r mixed/SHA256SUMS mixed/derived mixed/runs/001-*
+cp -r other/runs/001-1x20-legacy-r1 mixed/runs/
+expect_exit 2 "$rollcall" run --resume --quiet --out mixed
+expect_one_line "belongs to another experiment|two runs have the number 1"

@@ -21,5 +21,14 @@ expect_one_line "layout"
 cp -r E F
 record=$(ls -d F/runs/*legacy-r1 | head -1)/workers.jsonl
 sed -i '3s/"worker":/"wroker":/' "$record"
+expect_exit 4 "$rollcall" summarize --input-dir F --output-dir D2
+expect_one_line "workers.jsonl was changed"
+[ ! -e D2 ] || fail "tables of changed evidence"
+rm F/SHA256SUMS
 expect_exit 2 "$rollcall" summarize --input-dir F --output-dir D2
 expect_one_line "workers.jsonl:3"
+
+# An unfinished experiment can be looked at, and says that it is one.
+cp -r E G && rm G/SHA256SUMS
+expect_exit 0 "$rollcall" summarize --input-dir G --output-dir D3
+expect_one_line "unfinished.*--resume"

@@ -15,6 +15,11 @@ expect_exit 2 "$rollcall" run "${quick[@]}" --runs many --out E
 expect_exit 2 "$rollcall" run "${quick[@]}" --fail-on pear --out E
 expect_one_line "unknown class 'pear'"
 
+expect_exit 2 "$rollcall" rnu
+expect_one_line "unknown command 'rnu'.*did you mean 'run'"
+expect_exit 2 "$rollcall" run --topolgy 1x2
+expect_one_line "--topolgy.*did you mean '--topology'"
+
 for option in "--shim x=/y" "--isolate pid" "--neighbours 4" "--broker" "--node real" "--devices 0" "--arm tiered"; do
   # shellcheck disable=SC2086 # options and values are to be split
   expect_exit 2 "$rollcall" run --quiet --topology 1x1 --out E $option
@@ -27,6 +32,21 @@ expect_one_line "plan.toml:3.*topolgies.*did you mean 'topologies'"
 printf '[study]\nruns = "three"\n' >plan.toml
 expect_exit 2 "$rollcall" run plan.toml --out E
 expect_one_line "plan.toml:2.*whole number"
+printf '[study]\ntopologies = ["1x2", "1x"]\n' >plan.toml
+expect_exit 2 "$rollcall" run plan.toml --out E
+expect_one_line "plan.toml:2:.*topology"
+printf '[study]\n\narms = ["native",\n  "lagacy"]\n' >plan.toml
+expect_exit 2 "$rollcall" run plan.toml --out E
+expect_one_line "plan.toml:4:.*unknown arm 'lagacy'.*did you mean 'legacy'"
+printf '[study]\nprofile = "studi"\n' >plan.toml
+expect_exit 2 "$rollcall" run plan.toml --out E
+expect_one_line "plan.toml:2:.*studi.*did you mean 'study'"
+printf '[study]\ntime-scale = 0\n' >plan.toml
+expect_exit 2 "$rollcall" run plan.toml --out E
+expect_one_line "plan.toml:2:.*above 0"
+printf 'topologies = ["1x2"]\n' >plan.toml
+expect_exit 2 "$rollcall" run plan.toml --out E
+expect_one_line "plan.toml:1:.*under.*\[study\]"
 printf '[study]\nruns = \n' >plan.toml
 expect_exit 2 "$rollcall" run plan.toml --out E
 expect_one_line "plan.toml:2"

@@ -66,10 +66,12 @@ TEST(Validity, ContextsAreAskedForOnlyInTheirWorkload) {
   auto run = good_run("1x2", "native");
   run.record.workload = Workload::kContext;
   run.workers[0].context_result = 0;
+  run.workers[0].context_ns = 1000;
   EXPECT_EQ(invalid_reasons(run), Reasons{"cuinit_failed"});
   run.workers[1].context_result = 2;
   EXPECT_EQ(invalid_reasons(run), (Reasons{"cuinit_failed", "out_of_memory"}));
   run.workers[1].context_result = 0;
+  run.workers[1].context_ns = 1000;
   EXPECT_EQ(invalid_reasons(run), Reasons{});
 }
 
@@ -141,6 +143,28 @@ TEST(Validity, EventsCountUnderTheirOwnCodesEachOnceInOrder) {
   run.record.events = {
       {"stale_cache", "cache_0"}, {"node_died", ""}, {"stale_cache", "cache_1"}, {"brand_new", ""}};
   EXPECT_EQ(invalid_reasons(run), (Reasons{"brand_new", "node_died", "stale_cache"}));
+}
+
+TEST(Validity, ARecordThatContradictsItselfIsNotBelieved) {
+  const Reasons inconsistent = {"inconsistent_record"};
+  const auto reasons_with = [](auto change) {
+    auto run = good_run("1x2", "legacy");
+    change(run.workers[1]);
+    return invalid_reasons(run);
+  };
+  using Worker = evidence::WorkerRecord;
+  EXPECT_EQ(reasons_with([](Worker& w) { w.cuinit_ns = -1; }), inconsistent);
+  EXPECT_EQ(reasons_with([](Worker& w) { w.finished_ns = INT64_MAX; }), inconsistent);
+  EXPECT_EQ(reasons_with([](Worker& w) { w.finished_ns.reset(); }), inconsistent);
+  EXPECT_EQ(reasons_with([](Worker& w) { w.cuinit_ns.reset(); }), inconsistent);
+  EXPECT_EQ(reasons_with([](Worker& w) { w.exit_signal = 9; }), inconsistent);
+  EXPECT_EQ(reasons_with([](Worker& w) { w.exit_code = 7; }), inconsistent);
+  EXPECT_EQ(reasons_with([](Worker& w) { w.stage = evidence::Stage::kReady; }), inconsistent);
+  EXPECT_EQ(reasons_with([](Worker& w) { w.discovery.added_ns = -5; }), inconsistent);
+
+  auto run = good_run("1x2", "legacy");
+  run.record.collect_ns = *run.record.last_gone_ns + 1;
+  EXPECT_EQ(invalid_reasons(run), inconsistent);
 }
 
 }  // namespace

@@ -106,30 +106,6 @@ TEST(WriteNewFile, AMissingFolderIsAnError) {
   EXPECT_EQ(entries(folder.path()), 0U);
 }
 
-TEST(ReplaceFile, PutsTheNewContentInThePlaceOfTheOld) {
-  const TemporaryFolder folder;
-  folder.write("file", "old and longer");
-  ASSERT_TRUE(replace_file(folder.path() / "file", "new"));
-  EXPECT_EQ(folder.read("file"), "new");
-  ASSERT_TRUE(replace_file(folder.path() / "other", "first"));
-  EXPECT_EQ(folder.read("other"), "first");
-  EXPECT_EQ(entries(folder.path()), 2U);
-}
-
-TEST(ReplaceFile, AFailureLeavesTheOldContent) {
-  const TemporaryFolder folder;
-  folder.write("file", "old");
-  ForkedChild child([&] {
-    signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit{1000, 1000};
-    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 2;
-    return replace_file(folder.path() / "file", std::string(5000, 'x')) ? 1 : 0;
-  });
-  EXPECT_EQ(child.exit_code(), 0);
-  EXPECT_EQ(folder.read("file"), "old");
-  EXPECT_EQ(entries(folder.path()), 1U);
-}
-
 TEST(MakeNewDirectory, MustBeNew) {
   const TemporaryFolder folder;
   EXPECT_TRUE(make_new_directory(folder.path() / "new"));

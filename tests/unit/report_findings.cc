@@ -56,7 +56,10 @@ TEST(Findings, OneSharedCacheIsNotEnoughOnceContextsAreKept) {
   auto run = with_peers(good_run("1x12", "legacy"), 5);
   run.record.workload = evidence::Workload::kContext;
   run.record.hold = evidence::Hold::kAll;
-  for (auto& worker : run.workers) worker.context_result = 0;
+  for (auto& worker : run.workers) {
+    worker.context_result = 0;
+    worker.context_ns = 1000;
+  }
   EXPECT_EQ(
       first_sentence({run}),
       "One shared cache (1x12): 5 of 12 legacy workers silently hold another worker's PID; no cuInit call "

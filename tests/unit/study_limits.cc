@@ -30,8 +30,9 @@ TEST(Limits, AMachineWithoutLimitsTakesEverything) {
 }
 
 TEST(Limits, EveryWorkerAndEveryCacheNeedsADescriptor) {
-  EXPECT_EQ(needed_descriptors(250, 1) - needed_descriptors(249, 1), 1U);
-  EXPECT_EQ(needed_descriptors(250, 50) - needed_descriptors(250, 49), 1U);
+  // simgpud needs the most: three for each worker.
+  EXPECT_EQ(needed_descriptors(250, 1) - needed_descriptors(249, 1), 3U);
+  EXPECT_GE(needed_descriptors(250, 250), 500U);
   EXPECT_GT(needed_descriptors(1, 1), 2U);
 }
 

@@ -139,7 +139,7 @@ TEST(Plan, DeadlinesAndTheLocksPatienceGrowWithTheTimeScale) {
 
 TEST(Plan, TopologiesAreCheckedAndDifferent) {
   for (const char* text : {"0x5", "1x", "x", "1x-2", "99999x99999", ""}) {
-    EXPECT_TRUE(refused(with(&PlanRequest::topologies, Strings{"1x1", text}), "topology", {text})) << text;
+    EXPECT_TRUE(refused(with(&PlanRequest::topologies, Strings{"1x1", text}), "--topology", {text})) << text;
   }
   EXPECT_TRUE(refused(with(&PlanRequest::topologies, Strings{}), "--topology", {"1x250"}));
   EXPECT_TRUE(refused(with(&PlanRequest::topologies, Strings{"2x2", "1x1", "2x2"}), "--topology", {"twice"}));
@@ -195,7 +195,7 @@ TEST(Plan, AnUnknownProfileNamesTheNearest) {
   const auto plan = resolve(with(&PlanRequest::profile, "studdy"));
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().kind, base::ErrorKind::kUsage);
-  EXPECT_NE(plan.error().line().find("did you mean \"study\""), std::string::npos) << plan.error().line();
+  EXPECT_NE(plan.error().line().find("did you mean 'study'"), std::string::npos) << plan.error().line();
 }
 
 TEST(Plan, AProfileCanBeAFileAndIsKeptWhole) {

@@ -99,7 +99,7 @@ TEST(PlanFile, OnlyTheStudyTableExists) {
   const std::string line = refusal("[stduy]\nruns = 1\n");
   EXPECT_TRUE(line.starts_with("plan.toml:1:")) << line;
   EXPECT_SAYS(line, "did you mean 'study'?");
-  EXPECT_SAYS(refusal("runs = 1\n[study]\n"), "plan.toml:1:1: unknown key 'runs'");
+  EXPECT_SAYS(refusal("runs = 1\n[study]\n"), "plan.toml:1:1: 'runs' stands outside [study]");
   EXPECT_SAYS(refusal("study = 3\n"), "write [study]");
 }
 

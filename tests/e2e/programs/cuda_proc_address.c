@@ -20,7 +20,8 @@ int main(int argc, char** argv) {
     if (!first || first("cuGetProcAddress", (void**)&second, 12000, 0) != 0) return 2;
     way = "2";
   }
-  int result = strcmp(way, "1") == 0 ? first("cuInit", &address, 11030, 0) : second("cuInit", &address, 12000, 0, &query);
+  int result = strcmp(way, "1") == 0 ? first("cuInit", &address, 11030, 0)
+                                     : second("cuInit", &address, 12000, 0, &query);
   if (result != 0 || !address) return 3;
   int (*init)(unsigned);
   memcpy(&init, &address, sizeof init);
