@@ -25,12 +25,6 @@ else()
   find_library(ROLLCALL_ZSTD NAMES zstd REQUIRED)
 endif()
 
-# toml++ as headers only (Debian's target would add a shared library) and with
-# errors as values. The same in every file that includes it: two modes in one
-# program clash, silently.
-add_library(rollcall_toml INTERFACE)
-target_compile_definitions(rollcall_toml INTERFACE TOML_HEADER_ONLY=1 TOML_EXCEPTIONS=0)
-
 add_library(rollcall_warnings INTERFACE)
 # -Wrestrict: g++ 12 reports std::string concatenation falsely (GCC bug 105651).
 target_compile_options(rollcall_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion

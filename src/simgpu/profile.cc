@@ -2,8 +2,6 @@
 // that is silently left out would give a wrong result that looks right.
 #include "simgpu/profile.h"
 
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,6 +11,7 @@
 
 #include "base/files.h"
 #include "base/nearest.h"
+#include "base/toml.h"
 #include "simgpu/protocol.h"
 
 namespace rollcall::simgpu {

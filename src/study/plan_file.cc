@@ -2,13 +2,13 @@
 // Only [study] exists; keys are the options' names ('-' or '_' alike), plural
 // where an option can be repeated.
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <functional>
 #include <map>
 
 #include "base/nearest.h"
+#include "base/toml.h"
 #include "study/plan.h"
 
 namespace rollcall::study {

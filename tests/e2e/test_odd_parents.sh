@@ -38,5 +38,6 @@ expect_one_line "--out"
 unshare --pid --fork true 2>/dev/null || skip "making a PID namespace needs privileges"
 expect_exit 1 unshare --pid --fork "${run[@]}" --quiet --out J
 expect_one_line "/proc.*PID namespace"
+unshare --pid --fork --mount-proc true 2>/dev/null || skip "mounting a /proc of its own needs privileges"
 expect_exit 0 unshare --pid --fork --mount-proc "${run[@]}" --quiet --out K
 expect_equal "self in a namespace of its own" "$(count_class K self)" 5

@@ -95,6 +95,12 @@ TEST(PlanFile, AKeyGivenTwiceIsAnError) {
   EXPECT_SAYS(refusal("[study]\nruns = 1\nruns = 2\n"), "plan.toml:3:");
 }
 
+TEST(PlanFile, LettersOfAnyLanguageInTheWrongPlaceAreErrors) {
+  EXPECT_SAYS(refusal("[study]\nruns = \u00e9\n"), "plan.toml:2:");
+  EXPECT_SAYS(refusal("[study]\n\u00e9 = 1\n"), "plan.toml:2:");
+  EXPECT_SAYS(refusal("[study]\nruns.= 1\n"), "plan.toml:2:");
+}
+
 TEST(PlanFile, OnlyTheStudyTableExists) {
   const std::string line = refusal("[stduy]\nruns = 1\n");
   EXPECT_TRUE(line.starts_with("plan.toml:1:")) << line;
