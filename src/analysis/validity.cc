@@ -70,7 +70,7 @@ bool agrees_with_itself(const Run& run, const WorkerRecord& worker) {
     if (!is_possible(ns)) return false;
   }
   if (worker.fate != Fate::kFinished) return true;
-  const bool left_well = worker.stage == evidence::Stage::kFinished && worker.exit_code.value_or(0) == 0 &&
+  const bool left_well = worker.stage == evidence::Stage::kFinished && worker.exit_code == 0 &&
                          !worker.exit_signal && worker.finished_ns;
   const bool timed = !worker.cuinit_result || worker.cuinit_ns;
   const bool context_timed = run.record.workload != evidence::Workload::kContext ||

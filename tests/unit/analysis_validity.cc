@@ -159,6 +159,7 @@ TEST(Validity, ARecordThatContradictsItselfIsNotBelieved) {
   EXPECT_EQ(reasons_with([](Worker& w) { w.cuinit_ns.reset(); }), inconsistent);
   EXPECT_EQ(reasons_with([](Worker& w) { w.exit_signal = 9; }), inconsistent);
   EXPECT_EQ(reasons_with([](Worker& w) { w.exit_code = 7; }), inconsistent);
+  EXPECT_EQ(reasons_with([](Worker& w) { w.exit_code.reset(); }), inconsistent);
   EXPECT_EQ(reasons_with([](Worker& w) { w.stage = evidence::Stage::kReady; }), inconsistent);
   EXPECT_EQ(reasons_with([](Worker& w) { w.discovery.added_ns = -5; }), inconsistent);
 
