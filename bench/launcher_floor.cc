@@ -87,7 +87,7 @@ Launch launch(const study::Paths& paths, const study::Plan& plan, const std::fil
   setup.plan = &plan;
   setup.paths = &paths;
   setup.run = {1, plan.topologies.front(), "native", 1};
-  setup.arm = value_or_exit(study::find_arm("native", "bench"));
+  setup.arm = value_or_exit(study::find_arm("native", {}, "bench"));
   setup.working = working;
   const evidence::Run run = value_or_exit(study::execute_run(setup));
   int64_t first = INT64_MAX;

@@ -27,20 +27,60 @@ Arm native() {
   return arm;
 }
 
+Arm control(const char* name, Exercise exercise) {
+  Arm arm;
+  arm.name = name;
+  arm.exercise = exercise;
+  return arm;
+}
+
 }  // namespace
 
+std::string_view to_text(IdentitySourceKind kind) {
+  switch (kind) {
+    case IdentitySourceKind::kNone:
+      return "none";
+    case IdentitySourceKind::kAuto:
+      return "auto";
+    case IdentitySourceKind::kRollcall:
+      return "rollcall";
+    case IdentitySourceKind::kHamiCore:
+      return "hami-core";
+    case IdentitySourceKind::kLog:
+      return "log";
+  }
+  return "none";
+}
+
+std::string_view to_text(Exercise exercise) {
+  switch (exercise) {
+    case Exercise::kCuInit:
+      return "cuinit";
+    case Exercise::kProbe:
+      return "probe";
+    case Exercise::kNvmlInit:
+      return "nvml-init";
+  }
+  return "cuinit";
+}
+
 const std::vector<Arm>& built_in_arms() {
-  static const std::vector<Arm> arms = {native(), legacy("legacy"), legacy("legacy-node-lock")};
+  static const std::vector<Arm> arms = {native(), control("native-context", Exercise::kProbe),
+                                        control("nvml-only", Exercise::kNvmlInit), legacy("legacy"),
+                                        legacy("legacy-node-lock")};
   return arms;
 }
 
-base::Result<Arm> find_arm(const std::string& name, const std::string& where) {
+base::Result<Arm> find_arm(const std::string& name, const std::vector<Arm>& defined,
+                           const std::string& where) {
   std::vector<std::string> names;
   std::string list;
-  for (const Arm& arm : built_in_arms()) {
-    if (arm.name == name) return arm;
-    names.push_back(arm.name);
-    list += (list.empty() ? "" : ", ") + arm.name;
+  for (const std::vector<Arm>* arms : {&built_in_arms(), &defined}) {
+    for (const Arm& arm : *arms) {
+      if (arm.name == name) return arm;
+      names.push_back(arm.name);
+      list += (list.empty() ? "" : ", ") + arm.name;
+    }
   }
   return base::usage_error(where, "unknown arm '" + name + "'; expected one of " + list,
                            base::did_you_mean(name, names));

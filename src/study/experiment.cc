@@ -61,7 +61,7 @@ base::Result<void> check_machine(const Paths& paths, const Plan& plan) {
 base::Result<evidence::Run> execute_planned(const ExperimentSetup& setup, const Plan& plan,
                                             const std::string& plan_sha256, const PlannedRun& planned,
                                             int total, evidence::FolderWriter& folder) {
-  const auto arm = find_arm(planned.arm, "plan.json");
+  const auto arm = find_arm(planned.arm, {}, "plan.json");
   if (!arm) return tl::unexpected(arm.error());
   const auto working = folder.begin_run(planned.id());
   if (!working) return tl::unexpected(working.error());

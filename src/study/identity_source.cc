@@ -133,15 +133,18 @@ class NoSource : public IdentitySource {
 
 }  // namespace
 
-std::unique_ptr<IdentitySource> make_identity_source(IdentitySourceKind kind,
-                                                     const std::vector<std::filesystem::path>& caches) {
-  switch (kind) {
-    case IdentitySourceKind::kRollcall:
-      return std::make_unique<RollcallSource>(caches);
-    case IdentitySourceKind::kNone:
-      break;
-  }
+base::Result<std::unique_ptr<IdentitySource>> make_identity_source(const Arm& arm,
+                                                                   const IdentityFiles& files) {
+  if (arm.identity == IdentitySourceKind::kRollcall) return std::make_unique<RollcallSource>(files.caches);
   return std::make_unique<NoSource>();
+}
+
+base::Result<void> check_log_patterns(const LogPatterns&, const std::string&) {
+  return {};
+}
+
+DetectedSource detect_identity_source(const std::filesystem::path&) {
+  return {};
 }
 
 }  // namespace rollcall::study

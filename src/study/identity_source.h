@@ -4,8 +4,10 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "evidence/records.h"
 #include "study/arms.h"
 
@@ -21,8 +23,26 @@ class IdentitySource {
   [[nodiscard]] virtual evidence::Discovery read(const evidence::WorkerRecord& worker) = 0;
 };
 
-// `caches` holds the path of each cache file of the run.
-std::unique_ptr<IdentitySource> make_identity_source(IdentitySourceKind kind,
-                                                     const std::vector<std::filesystem::path>& caches);
+// The files of a run that a source may read, by cache.
+struct IdentityFiles {
+  std::vector<std::filesystem::path> caches;
+  std::vector<std::filesystem::path> logs;
+};
+
+// An error only for patterns that cannot be compiled (see check_log_patterns).
+base::Result<std::unique_ptr<IdentitySource>> make_identity_source(const Arm& arm,
+                                                                   const IdentityFiles& files);
+
+// Whether the patterns are regular expressions with the groups that they need; the
+// error names the pattern and what is wrong with it.
+base::Result<void> check_log_patterns(const LogPatterns& patterns, const std::string& where);
+
+// What a cache file is, by its magic: kRollcall, kHamiCore, or kNone for anything
+// else (missing, blank, foreign, of an unknown version; `why` says which).
+struct DetectedSource {
+  IdentitySourceKind kind = IdentitySourceKind::kNone;
+  std::string why;
+};
+DetectedSource detect_identity_source(const std::filesystem::path& cache);
 
 }  // namespace rollcall::study

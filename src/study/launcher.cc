@@ -68,13 +68,14 @@ evidence::RunRecord describe(const RunSetup& setup) {
 
 class RunExecution {
  public:
-  RunExecution(const RunSetup& setup, evidence::RunRecord record, RunSpace space, Board board, Crew crew)
+  RunExecution(const RunSetup& setup, evidence::RunRecord record, RunSpace space, Board board, Crew crew,
+               std::unique_ptr<IdentitySource> source)
       : setup_(setup),
         record_(std::move(record)),
         space_(std::move(space)),
         board_(std::move(board)),
         crew_(std::move(crew)),
-        source_(make_identity_source(setup.arm.identity, space_.caches())),
+        source_(std::move(source)),
         workers_(static_cast<size_t>(setup.run.topology.workers())),
         collected_(workers_.size(), false),
         killed_(workers_.size(), Fate::kFinished) {
@@ -314,7 +315,10 @@ base::Result<evidence::Run> execute_run(const RunSetup& setup) {
   if (!board) return tl::unexpected(board.error());
   auto crew = Crew::create();
   if (!crew) return tl::unexpected(crew.error());
-  return RunExecution(setup, std::move(record), std::move(*space), std::move(*board), std::move(*crew))
+  auto source = make_identity_source(setup.arm, {space->caches(), space->log_files()});
+  if (!source) return tl::unexpected(source.error());
+  return RunExecution(setup, std::move(record), std::move(*space), std::move(*board), std::move(*crew),
+                      std::move(*source))
       .execute();
 }
 

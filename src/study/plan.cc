@@ -100,7 +100,7 @@ base::Result<void> resolve_conditions(const PlanRequest& request, Plan& plan) {
   }
   const std::vector<std::string> arms = request.arms.value_or(kDefaultArms);
   for (size_t i = 0; i < arms.size(); ++i) {
-    const auto arm = find_arm(arms[i], request.place("--arm", i));
+    const auto arm = find_arm(arms[i], {}, request.place("--arm", i));
     if (!arm) return tl::unexpected(arm.error());
     plan.arms.push_back(arm->name);
   }

@@ -75,6 +75,7 @@ base::Result<RunSpace> RunSpace::create(const RunSetup& setup, evidence::RunReco
     base::Fd fd(open(log.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (!fd.valid()) return base::system_failure(log.string(), "create", errno);
     space.logs_.push_back(std::move(fd));
+    space.log_files_.push_back(log);
     space.caches_.push_back(scratch / fmt::format("cache_{}.region", cache));
     std::error_code ignored;
     if (std::filesystem::exists(space.caches_.back(), ignored)) {

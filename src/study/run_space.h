@@ -23,6 +23,7 @@ class RunSpace {
   RunSpace(RunSpace&&) = default;
 
   [[nodiscard]] const std::vector<std::filesystem::path>& caches() const { return caches_; }
+  [[nodiscard]] const std::vector<std::filesystem::path>& log_files() const { return log_files_; }
   [[nodiscard]] const EnvironmentBlock& environment(int cache) const;
   [[nodiscard]] int log_fd(int cache) const { return logs_[static_cast<size_t>(cache)].get(); }
   // Readable when the simulated node ended.
@@ -36,6 +37,7 @@ class RunSpace {
   RunSpace() = default;
   std::filesystem::path working_;
   std::vector<std::filesystem::path> caches_;
+  std::vector<std::filesystem::path> log_files_;
   std::vector<base::Fd> logs_;
   std::vector<EnvironmentBlock> environments_;  // one for each cache, or one for all
   std::optional<simgpu::Session> session_;

@@ -9,7 +9,7 @@ namespace rollcall::study {
 namespace {
 
 TEST(Arms, NativeHasNoShimNoCacheAndNothingToRead) {
-  const auto arm = find_arm("native", "--arm");
+  const auto arm = find_arm("native", {}, "--arm");
   ASSERT_TRUE(arm);
   EXPECT_FALSE(arm->has_shim());
   EXPECT_TRUE(arm->cache_variable.empty());
@@ -19,7 +19,7 @@ TEST(Arms, NativeHasNoShimNoCacheAndNothingToRead) {
 
 TEST(Arms, TheLegacyOnesPreloadOurShimAndClaimAnNvmlPid) {
   for (const char* name : {"legacy", "legacy-node-lock"}) {
-    const auto arm = find_arm(name, "--arm");
+    const auto arm = find_arm(name, {}, "--arm");
     ASSERT_TRUE(arm) << name;
     EXPECT_TRUE(arm->has_shim());
     EXPECT_EQ(arm->name, name);
@@ -31,15 +31,16 @@ TEST(Arms, TheLegacyOnesPreloadOurShimAndClaimAnNvmlPid) {
 }
 
 TEST(Arms, EveryOneThatIsOfferedIsFoundByItsName) {
-  for (const Arm& arm : built_in_arms()) EXPECT_EQ(find_arm(arm.name, "")->name, arm.name);
+  for (const Arm& arm : built_in_arms()) EXPECT_EQ(find_arm(arm.name, {}, "")->name, arm.name);
 }
 
 TEST(Arms, AnUnknownOneIsWrongUsageAndNamesAllAndTheNearest) {
-  const auto arm = find_arm("natve", "plan.toml:3:1");
+  const auto arm = find_arm("natve", {}, "plan.toml:3:1");
   ASSERT_FALSE(arm);
   EXPECT_EQ(arm.error().kind, base::ErrorKind::kUsage);
   EXPECT_EQ(arm.error().line(),
-            "plan.toml:3:1: unknown arm 'natve'; expected one of native, legacy, legacy-node-lock; "
+            "plan.toml:3:1: unknown arm 'natve'; expected one of native, native-context, nvml-only, legacy, "
+            "legacy-node-lock; "
             "did you mean 'native'?");
 }
 

@@ -29,9 +29,11 @@ class IdentitySourceTest : public testing::Test {
     return record;
   }
   Discovery read(const evidence::WorkerRecord& record) {
-    const auto source = make_identity_source(IdentitySourceKind::kRollcall,
-                                             {folder_.path() / "cache_0", folder_.path() / "cache_1"});
-    return source->read(record);
+    Arm arm;
+    arm.identity = IdentitySourceKind::kRollcall;
+    const auto source =
+        make_identity_source(arm, {{folder_.path() / "cache_0", folder_.path() / "cache_1"}, {}});
+    return (*source)->read(record);
   }
   Discovery read_from(const std::string& content) {
     folder_.write("cache_0", content);
@@ -184,8 +186,8 @@ TEST_F(IdentitySourceTest, TimesBelowZeroWereNeverMeasured) {
 TEST_F(IdentitySourceTest, AnArmWithoutDiscoveryHasNothingToRead) {
   image_.claim(kPid, kStart, SlotStatus::kAssigned).assigned_pid = 6;
   folder_.write("cache_0", image_.bytes());
-  const auto source = make_identity_source(IdentitySourceKind::kNone, {folder_.path() / "cache_0"});
-  EXPECT_EQ(source->read(worker()), Discovery{});
+  const auto source = make_identity_source(Arm{}, {{folder_.path() / "cache_0"}, {}});
+  EXPECT_EQ((*source)->read(worker()), Discovery{});
 }
 
 }  // namespace

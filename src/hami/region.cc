@@ -1,0 +1,2 @@
+#include "hami/region.h"
+namespace rollcall::hami {}

@@ -1,0 +1,2 @@
+#include "probe/observe.h"
+namespace rollcall::probe {}
