@@ -144,7 +144,7 @@ int ClassCounts::total() const {
 }
 
 std::vector<Classified> classify(const Run& run) {
-  if (!run.record.has_shim) return {};
+  if (!run.record.discovers()) return {};
   const bool node_died =
       std::any_of(run.record.events.begin(), run.record.events.end(),
                   [](const evidence::RunEvent& event) { return event.code == "node_died"; });

@@ -40,6 +40,7 @@ Tally& tally_of(const Run& run, std::vector<Tally>& tallies) {
   tally.condition.topology = run.record.topology;
   tally.condition.arm = run.record.arm;
   tally.condition.has_shim = run.record.has_shim;
+  tally.condition.discovers = run.record.discovers();
   tally.condition.workload = run.record.workload;
   tally.condition.hold = run.record.hold;
   tallies.push_back(std::move(tally));
@@ -98,7 +99,18 @@ Control control_of(const std::vector<Condition>& conditions) {
 }
 
 Setting setting_of(const evidence::RunRecord& record) {
-  return {record.node, record.profile, record.time_scale, record.isolation, record.view, record.truth};
+  Setting setting;
+  setting.node = record.node;
+  setting.profile = record.profile;
+  setting.device_name = record.device_name;
+  setting.driver_version = record.driver_version;
+  setting.time_scale = record.time_scale;
+  setting.isolation = record.isolation;
+  setting.view = record.view;
+  setting.neighbours = record.neighbours;
+  setting.devices = record.devices;
+  setting.truth = record.truth;
+  return setting;
 }
 
 }  // namespace
@@ -139,11 +151,11 @@ ExperimentSummary summarise(const std::vector<Run>& runs) {
 
 std::set<Class> occurred(const std::vector<Run>& runs, const std::set<Class>& wanted) {
   const bool others = std::any_of(runs.begin(), runs.end(), [](const Run& run) {
-    return run.record.has_shim && run.record.arm != kControlArm;
+    return run.record.discovers() && run.record.arm != kControlArm;
   });
   std::set<Class> result;
   for (const Run& run : runs) {
-    if (!run.record.has_shim || (others && run.record.arm == kControlArm)) continue;
+    if (!run.record.discovers() || (others && run.record.arm == kControlArm)) continue;
     const ClassCounts counts = count_classes(classify(run));
     for (const Class value : wanted) {
       if (counts.of(value) > 0) result.insert(value);

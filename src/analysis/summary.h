@@ -30,6 +30,7 @@ struct Condition {
   evidence::Topology topology;
   std::string arm;
   bool has_shim = false;
+  bool discovers = false;  // has classes: not without a shim, and not where it is only timed
   evidence::Workload workload = evidence::Workload::kInit;
   evidence::Hold hold = evidence::Hold::kNone;
   int valid_runs = 0;
@@ -50,9 +51,13 @@ enum class Control { kAbsent, kNotVisible, kVisible };
 struct Setting {
   evidence::NodeKind node = evidence::NodeKind::kSimulated;
   std::string profile;               // empty on a real node
+  std::string device_name;           // empty on a simulated node
+  std::string driver_version;        // the same
   std::optional<double> time_scale;  // unset on a real node
   evidence::Isolation isolation = evidence::Isolation::kNone;
   evidence::NvmlView view = evidence::NvmlView::kUnknown;
+  int neighbours = 0;
+  std::vector<std::string> devices;
   std::string truth;
   friend bool operator==(const Setting&, const Setting&) = default;
 };

@@ -59,7 +59,13 @@ const CsvRow kSummaryColumns = {"run_id",
                                 "added_p50_ms",
                                 "added_p99_ms",
                                 "context_added_p50_ms",
-                                "context_added_p99_ms"};
+                                "context_added_p99_ms",
+                                "control_p50_ms",
+                                "control_max_ms",
+                                "first_context_p50_ms",
+                                "first_context_max_ms",
+                                "neighbours",
+                                "devices"};
 
 const CsvRow kMappingColumns = {"run_id",     "topology",        "arm",        "run",
                                 "worker",     "cache",           "worker_pid", "assigned_pid",
@@ -112,6 +118,15 @@ std::optional<int64_t> context_ns(const WorkerRecord& worker) {
   return worker.context_result == kCudaSuccess ? worker.context_ns : std::nullopt;
 }
 
+// The probe, or nvmlInit.
+std::optional<int64_t> control_ns(const WorkerRecord& worker) {
+  return worker.control_result == kCudaSuccess ? worker.control_ns : std::nullopt;
+}
+// From the opening of the gate to the context that an application would work with.
+std::optional<int64_t> first_context_ns(const WorkerRecord& worker) {
+  return worker.context_result == kCudaSuccess ? worker.finished_ns : std::nullopt;
+}
+
 std::string joined(const std::vector<std::string>& reasons) {
   return fmt::format("{}", fmt::join(reasons, ";"));
 }
@@ -130,7 +145,7 @@ void append(CsvRow& row, std::initializer_list<std::string> cells) {
 }
 
 void append_class_counts(CsvRow& row, const Run& run) {
-  if (!run.record.has_shim) {
+  if (!run.record.discovers()) {
     row.insert(row.end(), kClasses.size(), std::string());
     return;
   }
@@ -158,6 +173,10 @@ CsvRow summary_row(const Run& run) {
   const auto added = values_of(workers, [](const WorkerRecord& w) { return w.discovery.added_ns; });
   const auto context_added =
       values_of(workers, [](const WorkerRecord& w) { return w.discovery.context_added_ns; });
+  const auto control = values_of(workers, control_ns);
+  const auto first_context = record.workload == evidence::Workload::kContext
+                                 ? values_of(workers, first_context_ns)
+                                 : std::vector<int64_t>();
   const auto reasons = invalid_reasons(run);
 
   CsvRow row = {record.id(),
@@ -173,12 +192,29 @@ CsvRow summary_row(const Run& run) {
                 fmt::to_string(ok),
                 fmt::to_string(failed)};
   append_class_counts(row, run);
-  append(row, {s(span_ns(run)), s(external_wall_ns(record)), ms(percentile_ns(cuinit, 50)),
-               ms(percentile_ns(cuinit, 95)), ms(percentile_ns(cuinit, 99)), ms(percentile_ns(cuinit, 100)),
-               reasons.empty() ? "true" : "false", joined(reasons), ms(percentile_ns(resolve, 50)),
-               ms(percentile_ns(context, 50)), ms(percentile_ns(context, 100)), s(record.collect_ns),
-               std::string(to_text(record.hold)), ms(percentile_ns(added, 50)), ms(percentile_ns(added, 99)),
-               ms(percentile_ns(context_added, 50)), ms(percentile_ns(context_added, 99))});
+  append(row, {s(span_ns(run)),
+               s(external_wall_ns(record)),
+               ms(percentile_ns(cuinit, 50)),
+               ms(percentile_ns(cuinit, 95)),
+               ms(percentile_ns(cuinit, 99)),
+               ms(percentile_ns(cuinit, 100)),
+               reasons.empty() ? "true" : "false",
+               joined(reasons),
+               ms(percentile_ns(resolve, 50)),
+               ms(percentile_ns(context, 50)),
+               ms(percentile_ns(context, 100)),
+               s(record.collect_ns),
+               std::string(to_text(record.hold)),
+               ms(percentile_ns(added, 50)),
+               ms(percentile_ns(added, 99)),
+               ms(percentile_ns(context_added, 50)),
+               ms(percentile_ns(context_added, 99)),
+               ms(percentile_ns(control, 50)),
+               ms(percentile_ns(control, 100)),
+               ms(percentile_ns(first_context, 50)),
+               ms(percentile_ns(first_context, 100)),
+               fmt::to_string(record.neighbours),
+               fmt::format("{}", fmt::join(record.devices, "/"))});
   return row;
 }
 

@@ -56,6 +56,21 @@ void check_result(std::optional<int> result, bool must_be_known, Codes& codes) {
   if (result == kCudaErrorOutOfMemory) codes.insert("out_of_memory");
 }
 
+// As our own shim names it in its slot.
+constexpr const char* kShimOutOfMemory = "out_of_memory";
+
+void check_control(const WorkerRecord& worker, evidence::Exercise exercise, Codes& codes) {
+  if (exercise == evidence::Exercise::kCuInit) return;
+  const bool must_be_known = worker.fate == Fate::kFinished;
+  if (worker.control_result ? *worker.control_result != kCudaSuccess : must_be_known) {
+    codes.insert("control_failed");
+  }
+  // NVML's codes are others than CUDA's; only the probe's 2 means memory.
+  if (exercise == evidence::Exercise::kProbe && worker.control_result == kCudaErrorOutOfMemory) {
+    codes.insert("out_of_memory");
+  }
+}
+
 // Nothing that we measure lasts longer: the longest deadline is a week.
 constexpr int64_t kLongestNs = 8LL * 24 * 3600 * base::kNsPerSecond;
 
@@ -64,9 +79,9 @@ bool is_possible(std::optional<int64_t> ns) {
 }
 
 bool agrees_with_itself(const Run& run, const WorkerRecord& worker) {
-  for (const auto& ns :
-       {worker.load_ns, worker.released_ns, worker.resolve_ns, worker.cuinit_ns, worker.context_ns,
-        worker.finished_ns, worker.discovery.added_ns, worker.discovery.context_added_ns}) {
+  for (const auto& ns : {worker.load_ns, worker.released_ns, worker.resolve_ns, worker.cuinit_ns,
+                         worker.context_ns, worker.control_ns, worker.finished_ns, worker.discovery.added_ns,
+                         worker.discovery.context_added_ns}) {
     if (!is_possible(ns)) return false;
   }
   if (worker.fate != Fate::kFinished) return true;
@@ -75,7 +90,8 @@ bool agrees_with_itself(const Run& run, const WorkerRecord& worker) {
   const bool timed = !worker.cuinit_result || worker.cuinit_ns;
   const bool context_timed = run.record.workload != evidence::Workload::kContext ||
                              worker.context_result != kCudaSuccess || worker.context_ns;
-  return left_well && timed && context_timed;
+  const bool control_timed = !worker.control_result || worker.control_ns;
+  return left_well && timed && context_timed && control_timed;
 }
 
 void check_agreement(const Run& run, Codes& codes) {
@@ -91,11 +107,16 @@ void check_worker(const Run& run, const WorkerRecord& worker, Codes& codes) {
   check_fate(worker, codes);
   const bool finished = worker.fate == Fate::kFinished;
   const bool wants_context = run.record.workload == evidence::Workload::kContext;
-  check_result(worker.cuinit_result, finished, codes);
+  const evidence::Exercise exercise = run.record.exercise;
+  const bool wants_cuda = exercise != evidence::Exercise::kNvmlInit;
+  check_result(worker.cuinit_result, finished && wants_cuda, codes);
   check_result(worker.context_result, finished && wants_context, codes);
+  check_control(worker, exercise, codes);
+  if (worker.discovery.reason == kShimOutOfMemory) codes.insert("out_of_memory");
   if (!finished) return;
   if (run.record.has_shim && !worker.shim_loaded.value_or(false)) codes.insert("shim_not_loaded");
-  if (run.record.node == evidence::NodeKind::kSimulated && !is_stand_in(worker.driver_library)) {
+  const bool simulated = run.record.node == evidence::NodeKind::kSimulated;
+  if (worker.driver_library.empty() || is_stand_in(worker.driver_library) != simulated) {
     codes.insert("wrong_driver");
   }
 }

@@ -14,6 +14,8 @@ namespace rollcall::analysis {
 //   cuinit_failed     a worker's cuInit (or, in the workload context, its
 //                     context) did not return success; of a worker that
 //                     finished also if it is not known
+//   control_failed    a worker's probe or nvmlInit (the control arms) did not succeed, or
+//                     it is not known whether it did
 //   deadline          a worker or the run outlived its deadline
 //   gate_skew         real node only: the workers left the gate further apart
 //                     than max(50 ms, 10 % of the span)
@@ -22,17 +24,24 @@ namespace rollcall::analysis {
 //                     stage, or by a signal
 //   node_died         the simulated node ended in the middle
 //   not_started       a worker could not be forked
-//   out_of_memory     CUDA_ERROR_OUT_OF_MEMORY (2) in a worker
+//   gpu_not_idle      real node only: NVML listed processes before the run
+//   idle_not_known    real node only: whether it did could not be asked
+//   launcher_not_in_host_namespace  real node only: NVML numbers processes as another
+//                     PID namespace than the launcher's does
+//   neighbours_failed the neighbours could not be kept going
+//   out_of_memory     CUDA_ERROR_OUT_OF_MEMORY (2) in a worker, or in its shim
 //   pid_reused        a worker's start time changed while it was observed, or two
 //                     workers have one PID
 //   records_missing   fewer or other workers have records than the topology has,
 //                     or a record names another cache
 //   shim_not_loaded   a worker of a shim arm finished without the shim mapped,
 //                     or it could not be observed whether it was
+//   region_not_kept   a cache file could not be copied into the evidence
 //   stale_cache       a cache file existed before its run
 //   worker_died       a worker ended before it was told to
-//   wrong_driver      simulated node only: a worker that finished did not use
-//                     the stand-in driver library
+//   wrong_driver      a worker that finished did not use the stand-in driver library
+//                     of the simulated node; on a real node, that it did, or that the
+//                     library is not known
 // An event of any other code makes the run invalid under that code.
 std::vector<std::string> invalid_reasons(const evidence::Run& run);
 

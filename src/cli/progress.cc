@@ -20,7 +20,7 @@ constexpr int64_t kRepaintNs = 100 * base::kNsPerMs;
 
 // What became of the workers: their classes where there is a shim, else how many finished.
 std::string outcome(const evidence::Run& run) {
-  if (!run.record.has_shim) {
+  if (!run.record.discovers()) {
     const auto finished = std::count_if(
         run.workers.begin(), run.workers.end(),
         [](const evidence::WorkerRecord& worker) { return worker.fate == evidence::Fate::kFinished; });

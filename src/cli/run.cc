@@ -16,9 +16,11 @@
 
 #include "analysis/summary.h"
 #include "base/files.h"
+#include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "probe/observe.h"
 #include "report/terminal.h"
 #include "study/experiment.h"
 
@@ -65,20 +67,51 @@ base::Result<std::set<analysis::Class>> parse_classes(const std::vector<std::str
 
 bool says_something(const study::PlanRequest& r) {
   return r.topologies || r.arms || r.runs || r.node || r.profile || r.time_scale || r.workload || r.hold ||
-         r.view || r.order || r.seed || r.gpus || r.worker_timeout_s || r.run_timeout_s;
+         r.view || r.neighbours || r.devices || r.shims || r.order || r.seed || r.gpus ||
+         r.worker_timeout_s || r.run_timeout_s;
+}
+
+// A file, or the name of a plan that comes with the program.
+std::filesystem::path find_plan(const std::string& given, const study::Paths& paths) {
+  std::error_code ignored;
+  const bool is_name = given.find('/') == std::string::npos && !std::filesystem::exists(given, ignored);
+  const std::string file = given.ends_with(".toml") ? given : given + ".toml";
+  if (is_name && std::filesystem::exists(paths.plan_dir / file, ignored)) return paths.plan_dir / file;
+  return given;
+}
+
+// What `auto` chose, and why: nobody should have to guess which node was measured.
+void tell_choice(const base::Result<probe::NodeFacts>& facts) {
+  if (facts && facts->usable()) {
+    tell(fmt::format("rollcall: this machine's own node: {} device{}, driver {}", facts->cuda_uuids.size(),
+                     facts->cuda_uuids.size() == 1 ? "" : "s",
+                     facts->driver_version.empty() ? "of unknown version" : facts->driver_version));
+    return;
+  }
+  tell(fmt::format("rollcall: the simulated node, because this machine's cannot be used: {}",
+                   facts ? facts->cuda_error : facts.error().line()));
 }
 
 base::Result<study::Plan> make_plan(const RunOptions& options, const study::Paths& paths) {
   study::PlanRequest request;
   if (!options.plan_file.empty()) {
-    const auto text = base::read_file(options.plan_file, kMaxPlanFileBytes);
+    const std::string file = find_plan(options.plan_file, paths).string();
+    const auto text = base::read_file(file, kMaxPlanFileBytes);
     if (!text) return base::usage_error(text.error().where, text.error().what, text.error().advice);
-    auto parsed = study::parse_plan_file(*text, options.plan_file);
+    auto parsed = study::parse_plan_file(*text, file);
     if (!parsed) return tl::unexpected(parsed.error());
     request = *parsed;
   }
   request.override_with(options.request);
-  return study::resolve_plan(request, paths.profile_dir);
+  const auto observe = [&](bool all_devices) {
+    probe::ProbeProgram program;
+    program.file = paths.probe;
+    if (all_devices) program.environment.emplace_back("CUDA_VISIBLE_DEVICES", "");
+    auto facts = probe::observe_node(program);
+    if (!options.quiet && request.node.value_or("auto") == "auto") tell_choice(facts);
+    return facts;
+  };
+  return study::resolve_plan(request, paths.profile_dir, observe);
 }
 
 base::Result<study::Experiment> conduct(const RunOptions& options, const study::Paths& paths,
@@ -186,16 +219,22 @@ Action add_run(CLI::App& app) {
   auto options = std::make_shared<RunOptions>();
   study::PlanRequest& r = options->request;
   CLI::App* run = app.add_subcommand("run", "Run an experiment and leave its evidence in a folder.");
-  run->add_option("plan", options->plan_file, "Plan file (TOML); options override it")
+  run->add_option("plan", options->plan_file,
+                  "Plan file (TOML), or the name of one that comes with the program; options override it")
       ->option_text("PLAN.toml");
   add_repeatable(run, "--topology", r.topologies,
                  "KxW: K caches of W workers each; repeatable (default 1x250, 50x5)")
       ->option_text("KxW");
   add_repeatable(run, "--arm", r.arms,
-                 "native, legacy or legacy-node-lock; repeatable (default native, legacy)")
+                 "native, native-context, nvml-only, legacy, legacy-node-lock or one that --shim or "
+                 "the plan defines; repeatable (default native, legacy)")
       ->option_text("NAME");
+  add_repeatable(run, "--shim", r.shims,
+                 "An arm of your own: a library to preload, or the one of the plan's [arm.NAME]; repeatable")
+      ->option_text("NAME=PATH");
   run->add_option("--runs", r.runs, "Repetitions of each condition (default 3)")->option_text("R");
-  run->add_option("--node", r.node, "auto or sim; auto is the simulated node in this version")
+  run->add_option("--node", r.node,
+                  "auto, sim or real; auto is this machine's own where it has a GPU (default auto)")
       ->option_text("NODE");
   run->add_option("--profile", r.profile, "Profile of the simulated node, a name or a file (default study)")
       ->option_text("NAME|FILE");
@@ -208,6 +247,13 @@ Action add_run(CLI::App& app) {
       ->option_text("none|all");
   run->add_option("--view", r.view, "How the simulated NVML numbers processes (default global)")
       ->option_text("global|translated");
+  run->add_option("--neighbours", r.neighbours,
+                  "Processes without a shim that come and go on the GPU meanwhile (default 0)")
+      ->option_text("N");
+  run->add_option("--devices", r.devices,
+                  "CUDA_VISIBLE_DEVICES of the workers, indices or UUIDs; lists divided by '/' are dealt to "
+                  "the caches in turn")
+      ->option_text("LIST");
   run->add_option("--gpus", r.gpus, "GPUs of the simulated node (default: as the profile says)")
       ->option_text("N");
   run->add_option("--order", r.order, "Order of the runs (default interleaved)")

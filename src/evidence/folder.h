@@ -23,6 +23,9 @@ namespace rollcall::evidence {
 // two launchers never write one experiment. Move only; not thread-safe.
 class FolderWriter {
  public:
+  // Whether create() could make it: asked before work whose result it would hold.
+  static base::Result<void> check_new(const std::filesystem::path& path);
+
   // Makes the folder, with missing parents; an existing path is a usage error.
   static base::Result<FolderWriter> create(const std::filesystem::path& path);
 

@@ -99,6 +99,12 @@ tl::unexpected<base::Error> is_finished(const fs::path& path) {
 
 }  // namespace
 
+base::Result<void> FolderWriter::check_new(const fs::path& wanted) {
+  const fs::path path = tidy(wanted);
+  if (!path.empty() && is_there(path)) return already_there(path);
+  return {};
+}
+
 base::Result<FolderWriter> FolderWriter::create(const fs::path& wanted) {
   const fs::path path = tidy(wanted);
   if (path.empty()) return base::usage_error("--out", "expected the name of a folder, found nothing");

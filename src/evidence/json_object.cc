@@ -180,6 +180,20 @@ const Json* ObjectReader::array(const char* key, size_t max_count) {
   return value;
 }
 
+std::vector<std::string> ObjectReader::texts(const char* key, size_t max_count) {
+  std::vector<std::string> result;
+  const Json* list = array(key, max_count);
+  if (list == nullptr) return result;
+  for (const Json& element : *list) {
+    if (!element.is_string() || element.get_ref<const std::string&>().size() > kMaxTextBytes) {
+      fail(key, "a list of texts", element);
+      return {};
+    }
+    result.push_back(element.get<std::string>());
+  }
+  return result;
+}
+
 std::vector<int64_t> ObjectReader::integers(const char* key, size_t max_count, Range range) {
   std::vector<int64_t> result;
   const Json* list = array(key, max_count);

@@ -55,10 +55,12 @@ class ObjectReader {
     if (!found) fail(key, "one of its known words", Json(value));
     return found.value_or(Enum{});
   }
+  std::vector<std::string> texts(const char* key, size_t max_count);
   std::vector<int64_t> integers(const char* key, size_t max_count, Range range);
   // The members of an array, or null after a failure.
   const Json* array(const char* key, size_t max_count);
   const Json* member(const char* key);
+  [[nodiscard]] bool has(const char* key);
 
   std::optional<bool> optional_boolean(const char* key);
   std::optional<int64_t> optional_integer(const char* key, Range range = {});
@@ -71,8 +73,6 @@ class ObjectReader {
   base::Result<void> done() const;
 
  private:
-  [[nodiscard]] bool has(const char* key);
-
   const Json& object_;
   std::string where_;
   std::string path_;

@@ -17,6 +17,8 @@ inline constexpr size_t kMaxNamespaceDepth = base::kMaxPidNamespaces;
 // about ten; the bound only keeps a record from growing without end.
 inline constexpr size_t kMaxThreadIds = 1024;
 inline constexpr size_t kMaxEvents = 1000;
+// Members of the other lists in a run's record: devices, and processes that were there before.
+inline constexpr size_t kMaxListed = 4096;
 
 // A run's record is about 1 KB; events of full length could make it larger.
 inline constexpr size_t kMaxRunFileBytes = size_t{64} << 20;

@@ -22,6 +22,12 @@ enum class Workload { kInit, kContext };
 enum class Hold { kNone, kAll };
 enum class Isolation { kNone, kPid };
 enum class NodeKind { kSimulated, kReal };
+// What a worker does before its workload.
+enum class Exercise {
+  kCuInit,    // cuInit
+  kProbe,     // cuInit, then its primary context retained and released: the driver's own cost of a probe
+  kNvmlInit,  // nvmlInit alone; nothing of CUDA
+};
 // How NVML numbers processes: by the initial namespace for everybody, or
 // translated into the namespace of the caller.
 enum class NvmlView { kUnknown, kGlobal, kTranslated };
@@ -88,6 +94,8 @@ struct WorkerRecord {
   std::optional<int> cuinit_result;    // CUresult; 0 is success
   std::optional<int64_t> context_ns;   // duration of retaining its own primary context; workload context only
   std::optional<int> context_result;   // CUresult
+  std::optional<int64_t> control_ns;   // duration of the probe, or of nvmlInit; exercises of that kind only
+  std::optional<int> control_result;   // CUresult of the probe, or nvmlReturn_t
   std::optional<int64_t> finished_ns;  // moment: its workload was done
 
   Discovery discovery;
@@ -111,13 +119,21 @@ struct RunRecord {
 
   bool has_shim = false;
   IdentityKind identity_kind = IdentityKind::kNone;
+  Exercise exercise = Exercise::kCuInit;
   NodeKind node = NodeKind::kSimulated;
   std::string profile{};               // name; empty on a real node
   std::optional<double> time_scale{};  // unset on a real node
+  std::string device_name{};           // of the first GPU; empty on a simulated node
+  std::string driver_version{};        // the same
   NvmlView view = NvmlView::kUnknown;
   Isolation isolation = Isolation::kNone;
   Workload workload = Workload::kInit;
   Hold hold = Hold::kNone;
+  // CUDA_VISIBLE_DEVICES of the workers, dealt to the caches in turn; empty: not set.
+  std::vector<std::string> devices{};
+  int neighbours = 0;  // processes without a shim that came and went meanwhile
+  // PIDs that NVML listed before the first worker; unset: not asked (simulated node).
+  std::optional<std::vector<int64_t>> processes_before{};
   std::string truth = "launcher";  // who says which PID is whose; "log" for imported logs without it
   std::string plan_sha256{};       // of the plan.json that this run belongs to
   std::string started_at{};        // UTC, ISO 8601; dates the evidence, measures nothing
@@ -126,6 +142,10 @@ struct RunRecord {
   std::optional<int64_t> last_gone_ns{};    // since the first fork: the last worker was gone
   std::optional<int64_t> collect_ns{};      // of that, collecting evidence after the last worker had finished
   std::vector<RunEvent> events{};
+
+  // Whether its workers discover anything that could be judged: not without a shim, and not
+  // where the shim is only timed.
+  [[nodiscard]] bool discovers() const { return has_shim && identity_kind != IdentityKind::kNone; }
 
   // "<nnn>-<topology>-<arm>-r<run>": its id in the tables and its folder's name.
   [[nodiscard]] std::string id() const;
@@ -144,6 +164,7 @@ std::string run_id(int number, const Topology& topology, std::string_view arm, i
 // The words that stand for the enumerators in files and on the command line
 // ("init", "none", "translated", …), and back.
 std::string_view to_text(IdentityKind value);
+std::string_view to_text(Exercise value);
 std::string_view to_text(Workload value);
 std::string_view to_text(Hold value);
 std::string_view to_text(Isolation value);

@@ -3,6 +3,7 @@
 // instead of stumbling over a key.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "evidence/json_object.h"
@@ -37,6 +38,17 @@ base::Result<std::vector<RunEvent>> parse_events(const Json& list, const std::st
   return events;
 }
 
+// Every member that format 1 did not have from its beginning is left out where it does
+// not apply, so that the evidence of earlier versions reads as it did.
+Json print_texts(const std::vector<std::string>& texts) {
+  Json list = Json::array();
+  for (const std::string& text : texts) {
+    if (list.size() == kMaxListed) break;
+    list.push_back(clean_text(text));
+  }
+  return list;
+}
+
 }  // namespace
 
 std::string run_id(int number, const Topology& topology, std::string_view arm, int repetition) {
@@ -56,14 +68,25 @@ std::string print_run(const RunRecord& record) {
   json["repetition"] = record.repetition;
   json["has_shim"] = record.has_shim;
   json["identity_kind"] = to_text(record.identity_kind);
+  if (record.exercise != Exercise::kCuInit) json["exercise"] = to_text(record.exercise);
   json["node"] = to_text(record.node);
   json["profile"] = clean_text(record.profile);
   // JSON has no infinity; a scale that is no number is as good as unknown.
   if (record.time_scale && std::isfinite(*record.time_scale)) json["time_scale"] = *record.time_scale;
+  if (!record.device_name.empty()) json["device_name"] = clean_text(record.device_name);
+  if (!record.driver_version.empty()) json["driver_version"] = clean_text(record.driver_version);
   json["nvml_view"] = to_text(record.view);
   json["isolation"] = to_text(record.isolation);
   json["workload"] = to_text(record.workload);
   json["hold"] = to_text(record.hold);
+  if (!record.devices.empty()) json["devices"] = print_texts(record.devices);
+  if (record.neighbours != 0) json["neighbours"] = record.neighbours;
+  if (record.processes_before) {
+    // Cut like everything that a node could make long without end; one is enough to count.
+    const auto& all = *record.processes_before;
+    json["processes_before"] =
+        std::vector<int64_t>(all.begin(), all.begin() + std::min<ptrdiff_t>(std::ssize(all), kMaxListed));
+  }
   json["truth"] = clean_text(record.truth);
   json["plan_sha256"] = clean_text(record.plan_sha256);
   json["started_at"] = clean_text(record.started_at);
@@ -90,13 +113,23 @@ base::Result<RunRecord> parse_run(std::string_view json, const std::string& wher
   record.repetition = static_cast<int>(reader.integer("repetition", kCount));
   record.has_shim = reader.boolean("has_shim");
   record.identity_kind = reader.word<IdentityKind>("identity_kind");
+  if (reader.has("exercise")) record.exercise = reader.word<Exercise>("exercise");
   record.node = reader.word<NodeKind>("node");
   record.profile = reader.text("profile");
   record.time_scale = reader.optional_positive_number("time_scale");
+  if (reader.has("device_name")) record.device_name = reader.text("device_name");
+  if (reader.has("driver_version")) record.driver_version = reader.text("driver_version");
   record.view = reader.word<NvmlView>("nvml_view");
   record.isolation = reader.word<Isolation>("isolation");
   record.workload = reader.word<Workload>("workload");
   record.hold = reader.word<Hold>("hold");
+  if (reader.has("devices")) record.devices = reader.texts("devices", kMaxListed);
+  if (reader.has("neighbours")) {
+    record.neighbours = static_cast<int>(reader.integer("neighbours", kCount));
+  }
+  if (reader.has("processes_before")) {
+    record.processes_before = reader.integers("processes_before", kMaxListed, {});
+  }
   record.truth = reader.text("truth");
   record.plan_sha256 = reader.text("plan_sha256");
   record.started_at = reader.text("started_at");

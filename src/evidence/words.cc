@@ -24,6 +24,12 @@ constexpr auto kWords<IdentityKind> = std::to_array<Word<IdentityKind>>({
     {IdentityKind::kBoth, "both"},
 });
 template <>
+constexpr auto kWords<Exercise> = std::to_array<Word<Exercise>>({
+    {Exercise::kCuInit, "cuinit"},
+    {Exercise::kProbe, "probe"},
+    {Exercise::kNvmlInit, "nvml_init"},
+});
+template <>
 constexpr auto kWords<Workload> = std::to_array<Word<Workload>>({
     {Workload::kInit, "init"},
     {Workload::kContext, "context"},
@@ -87,6 +93,9 @@ std::string_view text_of(Enum value) {
 std::string_view to_text(IdentityKind value) {
   return text_of(value);
 }
+std::string_view to_text(Exercise value) {
+  return text_of(value);
+}
 std::string_view to_text(Workload value) {
   return text_of(value);
 }
@@ -121,6 +130,7 @@ std::optional<Enum> from_text(std::string_view text) {
 }
 
 template std::optional<IdentityKind> from_text(std::string_view);
+template std::optional<Exercise> from_text(std::string_view);
 template std::optional<Workload> from_text(std::string_view);
 template std::optional<Hold> from_text(std::string_view);
 template std::optional<Isolation> from_text(std::string_view);

@@ -83,6 +83,8 @@ std::string print_worker(const WorkerRecord& record) {
   put(json, "cuinit_result", record.cuinit_result);
   put(json, "context_ns", record.context_ns);
   put(json, "context_result", record.context_result);
+  put(json, "control_ns", record.control_ns);
+  put(json, "control_result", record.control_result);
   put(json, "finished_ns", record.finished_ns);
   json["discovery"] = print_discovery(record.discovery);
   return dump(json, -1);
@@ -114,6 +116,8 @@ base::Result<WorkerRecord> parse_worker(std::string_view json, const std::string
   record.cuinit_result = reader.optional_int("cuinit_result");
   record.context_ns = reader.optional_integer("context_ns");
   record.context_result = reader.optional_int("context_result");
+  record.control_ns = reader.optional_integer("control_ns");
+  record.control_result = reader.optional_int("control_result");
   record.finished_ns = reader.optional_integer("finished_ns");
   if (const Json* member = reader.member("discovery"); member != nullptr) {
     auto discovery = parse_discovery(*member, where);

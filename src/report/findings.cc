@@ -121,7 +121,7 @@ std::vector<std::string> findings(const ExperimentSummary& summary) {
     return {"No run is valid, so this experiment shows nothing; the reasons are listed with the runs."};
   std::vector<std::string> sentences;
   for (const Condition& c : summary.conditions) {
-    if (c.has_shim) sentences.push_back(condition_sentence(c, summary));
+    if (c.discovers) sentences.push_back(condition_sentence(c, summary));
   }
   sentences.push_back(control_sentence(summary));
   return sentences;

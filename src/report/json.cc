@@ -32,7 +32,7 @@ Json json_of(const analysis::Condition& c) {
   json["invalid_runs"] = c.invalid_runs;
   json["workers"] = c.workers;
   json["classes"] = nullptr;
-  if (c.has_shim) {
+  if (c.discovers) {
     Json classes;
     for (const analysis::Class value : analysis::kClasses) {
       classes[std::string(to_text(value))] = c.classes.of(value);
@@ -50,9 +50,13 @@ Json json_of(const analysis::Setting& setting) {
   Json json;
   json["node"] = to_text(setting.node);
   json["profile"] = setting.profile;
+  json["device_name"] = setting.device_name;
+  json["driver_version"] = setting.driver_version;
   json["time_scale"] = or_null(setting.time_scale);
   json["isolation"] = to_text(setting.isolation);
   json["nvml_view"] = to_text(setting.view);
+  json["neighbours"] = setting.neighbours;
+  json["devices"] = setting.devices;
   json["truth"] = setting.truth;
   return json;
 }

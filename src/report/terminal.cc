@@ -22,6 +22,7 @@ using analysis::ExperimentSummary;
 using analysis::MeanSd;
 
 constexpr size_t kMaxArmWidth = 24;
+constexpr size_t kMaxNameWidth = 60;
 
 // From here on two decimals show a thousandth of the value.
 constexpr double kTwoDecimalsFrom = 10;
@@ -105,8 +106,9 @@ std::string classes_table(const ExperimentSummary& summary) {
       continue;
     }
     cells.push_back(fmt::to_string(c.workers));
-    if (!c.has_shim) {
-      table.add_with_note(std::move(cells), "no discovery takes place");
+    if (!c.discovers) {
+      table.add_with_note(std::move(cells),
+                          c.has_shim ? "timed only: its discovery is not read" : "no discovery takes place");
       continue;
     }
     for (const Class value : kShown) cells.push_back(fmt::to_string(c.classes.of(value)));
@@ -148,6 +150,8 @@ std::string wall_table(const ExperimentSummary& summary) {
 
 std::string setting_line(const analysis::Setting& setting) {
   std::string text = "Measured on a real node";
+  if (!setting.device_name.empty()) text += ": " + printable(setting.device_name, kMaxNameWidth);
+  if (!setting.driver_version.empty()) text += ", driver " + printable(setting.driver_version, kMaxNameWidth);
   if (setting.node == evidence::NodeKind::kSimulated) {
     text =
         fmt::format("Measured on the simulated node, profile {}", printable(setting.profile, kMaxArmWidth));
@@ -155,6 +159,11 @@ std::string setting_line(const analysis::Setting& setting) {
   }
   if (setting.isolation != evidence::Isolation::kNone) {
     text += fmt::format(", isolation {}, NVML view {}", to_text(setting.isolation), to_text(setting.view));
+  }
+  if (setting.neighbours > 0) text += fmt::format(", beside {}", plural(setting.neighbours, "neighbour"));
+  if (!setting.devices.empty()) {
+    text += fmt::format(", devices {}",
+                        printable(fmt::format("{}", fmt::join(setting.devices, "/")), kMaxNameWidth));
   }
   if (setting.truth != "launcher") text += "; not checked against a launcher";
   return wrapped(text + ".", 2);

@@ -30,10 +30,10 @@ Reason probe_context(const ProbeDriver& driver, const gpu::Nvml& nvml, gpu::Nvml
   }
   gpu::CuDevice cuda_device = 0;
   gpu::CuContext context = nullptr;
-  if (driver.device_get(&cuda_device, 0) != gpu::kCudaSuccess ||
-      driver.retain(&context, cuda_device) != gpu::kCudaSuccess) {
-    return Reason::kContextFailed;
-  }
+  gpu::CuResult made = driver.device_get(&cuda_device, 0);
+  if (made == gpu::kCudaSuccess) made = driver.retain(&context, cuda_device);
+  if (made == gpu::kCudaOutOfMemory) return Reason::kOutOfMemory;
+  if (made != gpu::kCudaSuccess) return Reason::kContextFailed;
   unsigned after = 0;
   Reason reason = Reason::kListFailed;
   if (gpu::list_compute_pids(nvml, device, lists->scratch, lists->after, &after) == gpu::kNvmlSuccess) {

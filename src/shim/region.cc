@@ -186,6 +186,8 @@ const char* to_text(Reason reason) {
       return "nvml_unavailable";
     case Reason::kListFailed:
       return "list_failed";
+    case Reason::kOutOfMemory:
+      return "out_of_memory";
     case Reason::kContextFailed:
       return "context_failed";
     case Reason::kEqualCounts:

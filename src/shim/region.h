@@ -52,6 +52,7 @@ enum class Reason : uint32_t {
   kLockTimeout = 6,      // gave up waiting for the lock
   kLockFailed = 7,       // the lock could not be used at all
   kNoMemory = 8,         // no memory for the lists
+  kOutOfMemory = 10,     // the device had no memory left for the probe context
   kDriverIncomplete = 9  // a driver function that the probe needs is missing
 };
 

@@ -27,7 +27,7 @@ Arm native() {
   return arm;
 }
 
-Arm control(const char* name, Exercise exercise) {
+Arm control(const char* name, evidence::Exercise exercise) {
   Arm arm;
   arm.name = name;
   arm.exercise = exercise;
@@ -52,21 +52,9 @@ std::string_view to_text(IdentitySourceKind kind) {
   return "none";
 }
 
-std::string_view to_text(Exercise exercise) {
-  switch (exercise) {
-    case Exercise::kCuInit:
-      return "cuinit";
-    case Exercise::kProbe:
-      return "probe";
-    case Exercise::kNvmlInit:
-      return "nvml-init";
-  }
-  return "cuinit";
-}
-
 const std::vector<Arm>& built_in_arms() {
-  static const std::vector<Arm> arms = {native(), control("native-context", Exercise::kProbe),
-                                        control("nvml-only", Exercise::kNvmlInit), legacy("legacy"),
+  static const std::vector<Arm> arms = {native(), control("native-context", evidence::Exercise::kProbe),
+                                        control("nvml-only", evidence::Exercise::kNvmlInit), legacy("legacy"),
                                         legacy("legacy-node-lock")};
   return arms;
 }

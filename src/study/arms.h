@@ -24,14 +24,6 @@ enum class IdentitySourceKind {
 };
 std::string_view to_text(IdentitySourceKind kind);  // "none", "auto", "rollcall", "hami-core", "log"
 
-// What the worker does where the arm is not simply cuInit.
-enum class Exercise {
-  kCuInit,    // cuInit, then the workload
-  kProbe,     // and retains and releases a primary context: the driver's own cost of a probe
-  kNvmlInit,  // nvmlInit alone; no CUDA
-};
-std::string_view to_text(Exercise exercise);  // "cuinit", "probe", "nvml-init"
-
 // How the log source reads a shim's lines: regular expressions in RE2's syntax (whose
 // time is linear in the line, whatever the pattern), searched for in one line at a
 // time. `assigned` has the named groups (?P<own>…) and (?P<assigned>…), `failed`
@@ -50,7 +42,7 @@ struct Arm {
   std::string preload;         // a foreign shim's file, absolute and without symbolic links; empty: none
   std::string preload_sha256;  // of that file when the plan was frozen
   std::vector<std::pair<std::string, std::string>> environment;  // for its workers
-  Exercise exercise = Exercise::kCuInit;
+  evidence::Exercise exercise = evidence::Exercise::kCuInit;
   IdentitySourceKind identity = IdentitySourceKind::kNone;
   LogPatterns log;  // for kLog
   evidence::IdentityKind identity_kind = evidence::IdentityKind::kNone;

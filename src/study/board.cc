@@ -18,7 +18,23 @@ namespace rollcall::study {
 using worker::BoardHeader;
 using worker::BoardSlot;
 
-base::Result<Board> Board::create(int workers, evidence::Workload workload) {
+namespace {
+
+worker::ExerciseCode to_code(evidence::Exercise exercise) {
+  switch (exercise) {
+    case evidence::Exercise::kCuInit:
+      return worker::kExerciseCuInit;
+    case evidence::Exercise::kProbe:
+      return worker::kExerciseProbe;
+    case evidence::Exercise::kNvmlInit:
+      return worker::kExerciseNvmlInit;
+  }
+  return worker::kExerciseCuInit;
+}
+
+}  // namespace
+
+base::Result<Board> Board::create(int workers, evidence::Exercise exercise, evidence::Workload workload) {
   const size_t size = worker::board_size_bytes(static_cast<uint32_t>(workers));
   base::Fd fd(memfd_create("rollcall-board", MFD_CLOEXEC));
   if (!fd.valid()) return base::system_failure("memfd", "make the board", errno);
@@ -32,14 +48,16 @@ base::Result<Board> Board::create(int workers, evidence::Workload workload) {
   header->workers = static_cast<uint32_t>(workers);
   header->workload =
       workload == evidence::Workload::kContext ? worker::kWorkloadContext : worker::kWorkloadInit;
+  header->exercise = to_code(exercise);
   for (int i = 0; i < workers; ++i) {
     auto* slot = new (&worker::board_slots(header)[i]) BoardSlot{};
     for (int64_t* value : {&slot->load_ns, &slot->released_at_ns, &slot->resolve_ns, &slot->cuinit_ns,
-                           &slot->context_ns, &slot->finished_at_ns}) {
+                           &slot->context_ns, &slot->control_ns, &slot->finished_at_ns}) {
       *value = worker::kUnset;
     }
     slot->cuinit_result = worker::kUnsetResult;
     slot->context_result = worker::kUnsetResult;
+    slot->control_result = worker::kUnsetResult;
   }
   return Board(std::move(fd), header, size);
 }
@@ -113,6 +131,8 @@ void Board::read(int worker, int64_t gate_opened_at_ns, evidence::WorkerRecord& 
   record.cuinit_result = result(from.cuinit_result);
   record.context_ns = measured(from.context_ns);
   record.context_result = result(from.context_result);
+  record.control_ns = measured(from.control_ns);
+  record.control_result = result(from.control_result);
   record.finished_ns = moment(from.finished_at_ns, gate_opened_at_ns);
   record.error.assign(from.error, strnlen(from.error, sizeof from.error));
 }

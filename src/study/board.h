@@ -13,7 +13,7 @@ namespace rollcall::study {
 
 class Board {
  public:
-  static base::Result<Board> create(int workers, evidence::Workload workload);
+  static base::Result<Board> create(int workers, evidence::Exercise exercise, evidence::Workload workload);
   Board(Board&& other) noexcept;
   Board& operator=(Board&&) = delete;
   ~Board();

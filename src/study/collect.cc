@@ -28,9 +28,9 @@ std::string_view mapped_path(std::string_view line) {
   return line;
 }
 
-bool is_driver(std::string_view path) {
+bool is_library(std::string_view path, std::string_view library) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
-  return name == "libcuda.so" || name.starts_with("libcuda.so.");
+  return name.starts_with(library) && (name.size() == library.size() || name[library.size()] == '.');
 }
 
 void collect_threads(int64_t pid, evidence::WorkerRecord& record) {
@@ -61,6 +61,7 @@ void collect_namespaces(pid_t pid, evidence::WorkerRecord& record) {
 
 MappedLibraries find_libraries(const std::string& maps, const ExpectedLibraries& expected) {
   MappedLibraries found;
+  std::string nvml;
   std::string_view rest = maps;
   while (!rest.empty()) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
@@ -68,8 +69,11 @@ MappedLibraries find_libraries(const std::string& maps, const ExpectedLibraries&
     const std::string_view path = mapped_path(line);
     if (path.empty()) continue;
     if (!expected.shim.empty() && path == expected.shim) found.shim = true;
-    if (found.driver.empty() && is_driver(path)) found.driver = path;
+    if (found.driver.empty() && is_library(path, "libcuda.so")) found.driver = path;
+    if (nvml.empty() && is_library(path, "libnvidia-ml.so")) nvml = path;
   }
+  // A worker that does nvmlInit alone has no other.
+  if (found.driver.empty()) found.driver = nvml;
   return found;
 }
 

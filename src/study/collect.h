@@ -16,7 +16,7 @@ struct ExpectedLibraries {
 // Paths of the files that are mapped by /proc/PID/maps, from its text.
 struct MappedLibraries {
   bool shim = false;
-  std::string driver;  // path of the mapped libcuda.so.1; empty if none
+  std::string driver;  // path of the mapped libcuda.so.1, or else of NVML; empty if neither
 };
 MappedLibraries find_libraries(const std::string& maps, const ExpectedLibraries& expected);
 

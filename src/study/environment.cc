@@ -13,6 +13,7 @@
 #include "base/files.h"
 #include "base/process.h"
 #include "evidence/sha256.h"
+#include "probe/observe.h"
 #include "study/limits.h"
 
 extern char** environ;
@@ -90,10 +91,22 @@ Json describe_variables() {
   return json;
 }
 
+// As rollcall-probe told it, unchanged: what was seen, and what could not be.
+Json describe_driver(const NodeObservation& observed) {
+  Json json;
+  json["node"] = Json::parse(probe::print_node_facts(observed.facts), nullptr, false);
+  json["view"] = observed.view_error.empty()
+                     ? Json::parse(probe::print_view_facts(observed.view), nullptr, false)
+                     : Json(nullptr);
+  json["view_error"] = observed.view_error;
+  return json;
+}
+
 }  // namespace
 
 base::Result<std::string> describe_environment(const Paths& paths, const Plan& plan,
-                                               const std::string& plan_sha256) {
+                                               const std::string& plan_sha256,
+                                               const std::optional<NodeObservation>& observed) {
   Json json;
   json["format"] = 1;
   json["rollcall_version"] = ROLLCALL_VERSION;
@@ -105,7 +118,8 @@ base::Result<std::string> describe_environment(const Paths& paths, const Plan& p
   Json programs;
   for (const auto& [name, file] :
        {std::pair{"rollcall", paths.self}, std::pair{"rollcall-worker", paths.worker},
-        std::pair{"simgpud", paths.simgpud}, std::pair{"librollcall_shim.so", paths.shim},
+        std::pair{"rollcall-probe", paths.probe}, std::pair{"simgpud", paths.simgpud},
+        std::pair{"librollcall_shim.so", paths.shim},
         std::pair{"libcuda.so.1", paths.sim_dir / "libcuda.so.1"},
         std::pair{"libnvidia-ml.so.1", paths.sim_dir / "libnvidia-ml.so.1"}}) {
     const auto hash = evidence::sha256_file(file);
@@ -113,6 +127,7 @@ base::Result<std::string> describe_environment(const Paths& paths, const Plan& p
     programs[name] = *hash;
   }
   json["programs_sha256"] = std::move(programs);
+  if (observed) json["driver"] = describe_driver(*observed);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -16,7 +16,10 @@
 #include "study/arms.h"
 #include "study/environment.h"
 #include "study/limits.h"
+#include "study/real_node.h"
 #include "study/schedule.h"
+#include "study/shim_file.h"
+#include "study/shim_trial.h"
 
 namespace rollcall::study {
 namespace {
@@ -35,14 +38,32 @@ base::Result<void> check_proc() {
                        "mount it anew there, for example with unshare --mount-proc");
 }
 
-base::Result<void> check_machine(const Paths& paths, const Plan& plan) {
-  if (auto ours = check_proc(); !ours) return ours;
-  for (const auto& [file, what] :
-       {std::pair{paths.worker, "the worker"}, std::pair{paths.simgpud, "the simulated node"},
-        std::pair{paths.shim, "the shim"}, std::pair{paths.sim_dir / "libcuda.so.1", "the stand-in driver"},
-        std::pair{paths.sim_dir / "libnvidia-ml.so.1", "the stand-in NVML"}}) {
+// What every run of the plan needs beside the program itself.
+base::Result<void> check_files(const Paths& paths, const Plan& plan) {
+  std::vector<std::pair<std::filesystem::path, const char*>> files = {
+      {paths.worker, "the worker"}, {paths.probe, "the probe"}, {paths.shim, "the shim"}};
+  if (plan.node == evidence::NodeKind::kSimulated) {
+    files.emplace_back(paths.simgpud, "the simulated node");
+    files.emplace_back(paths.sim_dir / "libcuda.so.1", "the stand-in driver");
+    files.emplace_back(paths.sim_dir / "libnvidia-ml.so.1", "the stand-in NVML");
+  }
+  for (const auto& [file, what] : files) {
     if (auto there = require_file(file, what); !there) return there;
   }
+  for (const Arm& arm : plan.shims) {
+    const auto file = inspect_shim(arm.preload, fmt::format("the shim '{}'", arm.name));
+    if (!file) return tl::unexpected(file.error());
+    if (file->path != arm.preload || file->sha256 != arm.preload_sha256) {
+      return base::usage_error(arm.preload, "is not the library that this experiment began with",
+                               "put the original back, or start a new experiment with another --out");
+    }
+  }
+  return {};
+}
+
+base::Result<void> check_machine(const Paths& paths, const Plan& plan) {
+  if (auto ours = check_proc(); !ours) return ours;
+  if (auto there = check_files(paths, plan); !there) return there;
   // The loader takes these as separators in LD_PRELOAD, with no way to quote them.
   if (paths.shim.string().find_first_of(" :\t\n") != std::string::npos) {
     return base::failure(paths.shim.string(), "a path with a blank or a colon cannot be preloaded",
@@ -59,9 +80,10 @@ base::Result<void> check_machine(const Paths& paths, const Plan& plan) {
 }
 
 base::Result<evidence::Run> execute_planned(const ExperimentSetup& setup, const Plan& plan,
-                                            const std::string& plan_sha256, const PlannedRun& planned,
-                                            int total, evidence::FolderWriter& folder) {
-  const auto arm = find_arm(planned.arm, {}, "plan.json");
+                                            const std::string& plan_sha256, const RealNode* real,
+                                            const PlannedRun& planned, int total,
+                                            evidence::FolderWriter& folder) {
+  const auto arm = find_arm(planned.arm, plan.shims, "plan.json");
   if (!arm) return tl::unexpected(arm.error());
   const auto working = folder.begin_run(planned.id());
   if (!working) return tl::unexpected(working.error());
@@ -71,6 +93,7 @@ base::Result<evidence::Run> execute_planned(const ExperimentSetup& setup, const 
   run.run = planned;
   run.arm = *arm;
   run.plan_sha256 = plan_sha256;
+  run.real = real;
   run.working = *working;
   run.interrupt_fd = setup.interrupt_fd;
   if (setup.progress) {
@@ -84,12 +107,13 @@ base::Result<evidence::Run> execute_planned(const ExperimentSetup& setup, const 
 }
 
 base::Result<void> execute_schedule(const ExperimentSetup& setup, const Plan& plan,
-                                    const std::string& plan_sha256, evidence::FolderWriter& folder) {
+                                    const std::string& plan_sha256, const RealNode* real,
+                                    evidence::FolderWriter& folder) {
   const std::vector<PlannedRun> schedule = make_schedule(plan);
   const int total = static_cast<int>(schedule.size());
   for (const PlannedRun& planned : schedule) {
     if (folder.has_run(planned.id())) continue;
-    const auto run = execute_planned(setup, plan, plan_sha256, planned, total, folder);
+    const auto run = execute_planned(setup, plan, plan_sha256, real, planned, total, folder);
     if (!run) return tl::unexpected(run.error());
     if (setup.committed) setup.committed(planned, total, *run, analysis::invalid_reasons(*run));
   }
@@ -132,16 +156,19 @@ base::Result<Experiment> derive(const Plan& plan, evidence::FolderWriter& folder
 }
 
 base::Result<Experiment> conduct(const ExperimentSetup& setup, const Plan& plan,
-                                 const std::string& plan_sha256, evidence::FolderWriter& folder) {
-  if (auto done = execute_schedule(setup, plan, plan_sha256, folder); !done)
+                                 const std::string& plan_sha256, const RealNode* real,
+                                 evidence::FolderWriter& folder) {
+  if (auto done = execute_schedule(setup, plan, plan_sha256, real, folder); !done)
     return tl::unexpected(done.error());
   return derive(plan, folder);
 }
 
 // A resumed part may run on another kernel or after a rebuild: each has its own record.
 base::Result<void> write_environment(const ExperimentSetup& setup, const Plan& plan,
-                                     const std::string& plan_sha256, evidence::FolderWriter& folder) {
-  const auto environment = describe_environment(*setup.paths, plan, plan_sha256);
+                                     const std::string& plan_sha256,
+                                     const std::optional<NodeObservation>& observed,
+                                     evidence::FolderWriter& folder) {
+  const auto environment = describe_environment(*setup.paths, plan, plan_sha256, observed);
   if (!environment) return tl::unexpected(environment.error());
   std::error_code ignored;
   std::filesystem::path name = "environment.json";
@@ -169,19 +196,38 @@ base::Result<void> check_plan_unchanged(const std::filesystem::path& out, const 
                            "put the original back, or start a new experiment with another --out");
 }
 
+// A real node is asked what it is; a simulated one is what the plan says.
+base::Result<std::optional<NodeObservation>> observe(const ExperimentSetup& setup, const Plan& plan) {
+  if (plan.node == evidence::NodeKind::kSimulated) return std::nullopt;
+  auto observed = observe_real_node(*setup.paths, plan);
+  if (!observed) return tl::unexpected(observed.error());
+  return std::move(*observed);
+}
+
+const RealNode* real_of(const std::optional<NodeObservation>& observed) {
+  return observed ? &observed->node : nullptr;
+}
+
 }  // namespace
 
-base::Result<Experiment> run_experiment(const ExperimentSetup& setup, const Plan& plan) {
+base::Result<Experiment> run_experiment(const ExperimentSetup& setup, const Plan& asked) {
+  Plan plan = asked;
   if (auto fits = check_machine(*setup.paths, plan); !fits) return tl::unexpected(fits.error());
+  if (auto free = evidence::FolderWriter::check_new(setup.out); !free) return tl::unexpected(free.error());
+  const auto observed = observe(setup, plan);
+  if (!observed) return tl::unexpected(observed.error());
+  if (auto usable = try_shims(*setup.paths, plan, real_of(*observed), setup.interrupt_fd); !usable) {
+    return tl::unexpected(usable.error());
+  }
   auto folder = evidence::FolderWriter::create(setup.out);
   if (!folder) return tl::unexpected(folder.error());
   const std::string text = print_plan(plan);
   const auto hash = evidence::sha256_hex(text);
   if (!hash) return tl::unexpected(hash.error());
   auto step = folder->write("plan.json", text);
-  if (step) step = write_environment(setup, plan, *hash, *folder);
+  if (step) step = write_environment(setup, plan, *hash, *observed, *folder);
   if (!step) return tl::unexpected(step.error());
-  return conduct(setup, plan, *hash, *folder);
+  return conduct(setup, plan, *hash, real_of(*observed), *folder);
 }
 
 base::Result<Experiment> resume_experiment(const ExperimentSetup& setup) {
@@ -209,10 +255,12 @@ base::Result<Experiment> resume_experiment(const ExperimentSetup& setup) {
     return Experiment{*plan, std::move(*runs)};
   }
   if (auto fits = check_machine(*setup.paths, *plan); !fits) return tl::unexpected(fits.error());
-  if (auto written = write_environment(setup, *plan, *hash, *folder); !written) {
+  const auto observed = observe(setup, *plan);
+  if (!observed) return tl::unexpected(observed.error());
+  if (auto written = write_environment(setup, *plan, *hash, *observed, *folder); !written) {
     return tl::unexpected(written.error());
   }
-  return conduct(setup, *plan, *hash, *folder);
+  return conduct(setup, *plan, *hash, real_of(*observed), *folder);
 }
 
 }  // namespace rollcall::study

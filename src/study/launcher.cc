@@ -17,7 +17,9 @@
 #include "study/board.h"
 #include "study/collect.h"
 #include "study/crew.h"
+#include "study/gpu_idle.h"
 #include "study/identity_source.h"
+#include "study/neighbours.h"
 #include "study/run_space.h"
 
 namespace rollcall::study {
@@ -55,10 +57,23 @@ evidence::RunRecord describe(const RunSetup& setup) {
   record.repetition = setup.run.repetition;
   record.has_shim = setup.arm.has_shim();
   record.identity_kind = setup.arm.identity_kind;
+  record.exercise = setup.arm.exercise;
   record.node = plan.node;
   record.profile = plan.profile_name;
-  record.time_scale = plan.time_scale;
+  if (plan.node == evidence::NodeKind::kSimulated) record.time_scale = plan.time_scale;
   record.view = plan.view;
+  record.devices = plan.devices;
+  record.neighbours = plan.neighbours;
+  if (setup.real != nullptr) {
+    record.view = setup.real->view;
+    record.device_name = setup.real->device_name;
+    record.driver_version = setup.real->driver_version;
+    // With numbers of another namespace in NVML's list, nobody could be told from anybody.
+    if (setup.real->lists_launcher_numbers == false) {
+      record.events.push_back({"launcher_not_in_host_namespace",
+                               "NVML does not number processes as the launcher's PID namespace does"});
+    }
+  }
   record.workload = plan.workload;
   record.hold = plan.hold;
   record.plan_sha256 = setup.plan_sha256;
@@ -79,7 +94,7 @@ class RunExecution {
         workers_(static_cast<size_t>(setup.run.topology.workers())),
         collected_(workers_.size(), false),
         killed_(workers_.size(), Fate::kFinished) {
-    if (setup.arm.own_shim) expected_.shim = setup.paths->shim;
+    if (setup.arm.has_shim()) expected_.shim = shim_of(setup.arm, *setup.paths);
   }
 
   base::Result<evidence::Run> execute() {
@@ -94,15 +109,28 @@ class RunExecution {
     }
     record_facts();
     crew_.reap();
-    if (auto closed = space_.close(); !closed) return tl::unexpected(closed.error());
+    stop_neighbours();
+    if (auto closed = space_.close(record_); !closed) return tl::unexpected(closed.error());
+    if (setup_.real != nullptr) settle(setup_.paths->probe, record_.processes_before);
     return evidence::Run{std::move(record_), std::move(workers_)};
   }
 
  private:
   [[nodiscard]] int count() const { return static_cast<int>(workers_.size()); }
+  [[nodiscard]] bool discovers() const { return setup_.arm.identity != IdentitySourceKind::kNone; }
   [[nodiscard]] bool gone(int i) const { return crew_.members()[static_cast<size_t>(i)].gone; }
 
   base::Result<void> start() {
+    // Asked before our own neighbours come, which never count as somebody else.
+    if (setup_.real != nullptr && !setup_.trial) check_idle(setup_.paths->probe, record_);
+    if (setup_.plan->neighbours > 0 && !setup_.trial) {
+      auto neighbours =
+          Neighbours::start(setup_.paths->probe, setup_.plan->neighbours, space_.plain_environment(),
+                            setup_.working / "logs" / "neighbours.log",
+                            static_cast<int64_t>(setup_.plan->worker_timeout_s * 1000));
+      if (!neighbours) return tl::unexpected(neighbours.error());
+      neighbours_.emplace(std::move(*neighbours));
+    }
     progress_fd_.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!progress_fd_.valid()) return base::system_failure("eventfd", "make", errno);
     int lifeline[2] = {-1, -1};
@@ -110,7 +138,7 @@ class RunExecution {
     const base::Fd lifeline_end(lifeline[0]);
     lifeline_.reset(lifeline[1]);
     auto watched = crew_.watch(progress_fd_.get(), kProgressKey);
-    if (watched) watched = crew_.watch(space_.node_pidfd(), kNodeKey);
+    if (watched && space_.node_pidfd() >= 0) watched = crew_.watch(space_.node_pidfd(), kNodeKey);
     if (watched && setup_.interrupt_fd >= 0) watched = crew_.watch(setup_.interrupt_fd, kInterruptKey);
     if (!watched) return watched;
 
@@ -192,7 +220,7 @@ class RunExecution {
     record.pid = crew_.members()[index].child.pid;
     record.cache = setup_.run.topology.cache_of(i);
     collect_worker(expected_, record);
-    if (setup_.arm.has_shim()) record.discovery = source_->read(record);
+    if (discovers()) record.discovery = source_->read(record);
     // Asked after everything was read: only what a living, waiting process shows is
     // evidence.
     const char state = base::process_state(crew_.members()[index].child.pid);
@@ -263,7 +291,7 @@ class RunExecution {
       record.exit_signal = member.exit_signal;
       record.fate = fate_of(i);
       board_.read(i, gate_opened_ns_, record);
-      if (setup_.arm.has_shim() && record.discovery.source.empty()) {
+      if (discovers() && record.discovery.source.empty()) {
         record.discovery.reason = "worker_ended_before_evidence";
       }
       last_gone_ns = std::max(last_gone_ns, member.gone_at_ns);
@@ -283,6 +311,13 @@ class RunExecution {
     }
   }
 
+  void stop_neighbours() {
+    if (!neighbours_) return;
+    if (const auto stopped = neighbours_->stop(); !stopped) {
+      record_.events.push_back({"neighbours_failed", stopped.error().what});
+    }
+  }
+
   void report(const char* phase, int reached) {
     if (setup_.progress) setup_.progress({phase, count(), reached});
   }
@@ -293,6 +328,7 @@ class RunExecution {
   Board board_;
   base::Fd progress_fd_;
   base::Fd lifeline_;
+  std::optional<Neighbours> neighbours_;
   Crew crew_;  // after what its workers use: it ends them first
   ExpectedLibraries expected_;
   std::unique_ptr<IdentitySource> source_;
@@ -311,7 +347,7 @@ base::Result<evidence::Run> execute_run(const RunSetup& setup) {
   evidence::RunRecord record = describe(setup);
   auto space = RunSpace::create(setup, record);
   if (!space) return tl::unexpected(space.error());
-  auto board = Board::create(setup.run.topology.workers(), setup.plan->workload);
+  auto board = Board::create(setup.run.topology.workers(), setup.arm.exercise, setup.plan->workload);
   if (!board) return tl::unexpected(board.error());
   auto crew = Crew::create();
   if (!crew) return tl::unexpected(crew.error());

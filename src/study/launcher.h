@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "base/error.h"
@@ -25,14 +26,26 @@ struct RunProgress {
   int reached = 0;  // of them, how many are through this phase
 };
 
+// What was observed of a real node's driver when the experiment started.
+struct RealNode {
+  std::string device_name;  // of the first device
+  std::string driver_version;
+  evidence::NvmlView view = evidence::NvmlView::kUnknown;
+  // Whether NVML lists a process of the launcher's PID namespace to itself under its own
+  // getpid(); unset: could not be told.
+  std::optional<bool> lists_launcher_numbers;
+};
+
 struct RunSetup {
   const Plan* plan = nullptr;
   const Paths* paths = nullptr;
   PlannedRun run;
   Arm arm;
   std::string plan_sha256;
-  std::filesystem::path working;  // an empty folder with logs/ and regions/
-  int interrupt_fd = -1;          // becomes readable when the user wants to stop; -1: never
+  const RealNode* real = nullptr;  // set exactly for a real node
+  bool trial = false;              // of a shim, before the experiment: who else is on the GPU does not matter
+  std::filesystem::path working;   // an empty folder with logs/ and regions/
+  int interrupt_fd = -1;           // becomes readable when the user wants to stop; -1: never
   std::function<void(const RunProgress&)> progress;
 };
 

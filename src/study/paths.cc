@@ -18,10 +18,12 @@ base::Result<Paths> find_paths() {
   Paths paths;
   paths.self = self;
   paths.worker = prefix / "bin" / "rollcall-worker";
+  paths.probe = prefix / "bin" / "rollcall-probe";
   paths.simgpud = prefix / "bin" / "simgpud";
   paths.shim = lib / "librollcall_shim.so";
   paths.sim_dir = lib / "sim";
   paths.profile_dir = prefix / "share" / "rollcall" / "profiles";
+  paths.plan_dir = prefix / "share" / "rollcall" / "plans";
   return paths;
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,11 +15,29 @@
 #include "base/error.h"
 #include "evidence/records.h"
 #include "evidence/topology.h"
+#include "probe/facts.h"
+#include "study/arms.h"
 
 namespace rollcall::study {
 
 enum class Order { kInterleaved, kBlocked };
 std::string_view to_text(Order order);
+
+// An [arm.NAME] of a plan file, as it was written.
+struct ArmRequest {
+  std::string name;
+  std::optional<std::string> preload;  // relative to the plan file
+  std::vector<std::pair<std::string, std::string>> environment;
+  std::optional<std::string> cache_env;
+  std::optional<std::string> identity;
+  std::optional<std::string> identity_kind;
+  std::optional<std::string> log_assigned;
+  std::optional<std::string> log_failed;
+  std::filesystem::path folder;  // of the plan file
+
+  std::map<std::string, std::string> places;  // by key; "" is the table itself
+  [[nodiscard]] std::string place(const std::string& key) const;
+};
 
 // What the user asked for: unset where nothing was said. The values are text
 // where a word must still be checked against what exists.
@@ -35,6 +54,10 @@ struct PlanRequest {
   std::optional<std::string> order;
   std::optional<int64_t> seed;
   std::optional<int64_t> gpus;
+  std::optional<int64_t> neighbours;
+  std::optional<std::string> devices;
+  std::optional<std::vector<std::string>> shims;  // NAME=PATH
+  std::vector<ArmRequest> defined_arms;
   std::optional<double> worker_timeout_s;
   std::optional<double> run_timeout_s;
 
@@ -49,13 +72,14 @@ struct PlanRequest {
   void override_with(const PlanRequest& stronger);
 };
 
-// Reads the [study] table of a plan file. Errors carry file, line and, for an
+// Reads the [study] table and the [arm.NAME] tables of a plan file. Errors carry file, line and, for an
 // unknown key, the nearest valid one.
 base::Result<PlanRequest> parse_plan_file(const std::string& toml, const std::string& where);
 
 struct Plan {
   std::vector<evidence::Topology> topologies;
   std::vector<std::string> arms;
+  std::vector<Arm> shims;  // the arms among them that are not built in
   int runs = 0;
   evidence::NodeKind node = evidence::NodeKind::kSimulated;
   std::string profile_name;
@@ -67,6 +91,9 @@ struct Plan {
   Order order = Order::kInterleaved;
   uint64_t seed = 0;
   int gpus = 0;  // 0: as the profile says
+  int neighbours = 0;
+  // CUDA_VISIBLE_DEVICES of the workers, dealt to the caches in turn; empty: not set.
+  std::vector<std::string> devices;
   double worker_timeout_s = 0;
   double run_timeout_s = 0;
   double lock_timeout_s = 0;  // after which a legacy shim gives up its lock
@@ -74,9 +101,22 @@ struct Plan {
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
+// How to learn what this machine's driver is; asked at most once, and only where the
+// plan depends on it. `all_devices`: whatever CUDA_VISIBLE_DEVICES says.
+using ObserveNode = std::function<base::Result<probe::NodeFacts>(bool all_devices)>;
+
 // Defaults (docs/study.md) for what was not said, and every value checked.
-// Profiles are looked up in profile_dir.
-base::Result<Plan> resolve_plan(const PlanRequest& request, const std::filesystem::path& profile_dir);
+// Profiles are looked up in profile_dir. Without `observe` the node is simulated. An
+// arm's identity may still be kAuto: the trial before the first run resolves it.
+base::Result<Plan> resolve_plan(const PlanRequest& request, const std::filesystem::path& profile_dir,
+                                const ObserveNode& observe = {});
+
+// The arms that `request` defines, with --shim: names, files and patterns checked.
+base::Result<std::vector<Arm>> resolve_shims(const PlanRequest& request);
+
+// The node, its profile or the machine's own driver, and the devices.
+base::Result<void> resolve_node(const PlanRequest& request, const std::filesystem::path& profile_dir,
+                                const ObserveNode& observe, Plan& plan);
 
 // plan.json, and back; parse(print(p)) == p.
 std::string print_plan(const Plan& plan);

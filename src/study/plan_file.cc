@@ -1,6 +1,6 @@
 // The plan file: TOML, read with toml++, which knows where everything stands.
-// Only [study] exists; keys are the options' names ('-' or '_' alike), plural
-// where an option can be repeated.
+// Two kinds of tables: [study], whose keys are the options' names ('-' or '_' alike),
+// plural where an option can be repeated; and [arm.NAME], which defines an arm.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -69,6 +69,8 @@ const std::map<std::string, Key>& keys() {
       {"view", scalar<std::string>("a string", &PlanRequest::view)},
       {"order", scalar<std::string>("a string", &PlanRequest::order)},
       {"seed", scalar<int64_t>("a whole number", &PlanRequest::seed)},
+      {"neighbours", scalar<int64_t>("a whole number", &PlanRequest::neighbours)},
+      {"devices", scalar<std::string>("a string", &PlanRequest::devices)},
       {"gpus", scalar<int64_t>("a whole number", &PlanRequest::gpus)},
       {"worker_timeout", number(&PlanRequest::worker_timeout_s)},
       {"run_timeout", number(&PlanRequest::run_timeout_s)},
@@ -126,6 +128,81 @@ base::Result<void> read_study(const toml::table& study, const std::string& where
   return {};
 }
 
+// The keys of an [arm.NAME] that hold one string each.
+const std::map<std::string, std::optional<std::string> ArmRequest::*>& arm_texts() {
+  static const std::map<std::string, std::optional<std::string> ArmRequest::*> table = {
+      {"preload", &ArmRequest::preload},           {"cache_env", &ArmRequest::cache_env},
+      {"identity", &ArmRequest::identity},         {"identity_kind", &ArmRequest::identity_kind},
+      {"log_assigned", &ArmRequest::log_assigned}, {"log_failed", &ArmRequest::log_failed},
+  };
+  return table;
+}
+
+base::Result<void> read_variables(const toml::node& node, const std::string& where, ArmRequest& arm) {
+  const toml::table* table = node.as_table();
+  if (table == nullptr) {
+    return base::usage_error(position(where, node.source()), "'env' must be a table of strings",
+                             "for example env = { NAME = \"value\" }");
+  }
+  for (const auto& [name, value] : *table) {
+    const auto text = value.value_exact<std::string>();
+    if (!text) {
+      return base::usage_error(position(where, value.source()),
+                               fmt::format("the variable '{}' must be a string", std::string(name.str())));
+    }
+    arm.environment.emplace_back(name.str(), *text);
+    arm.places["env." + std::string(name.str())] = position(where, value.source());
+  }
+  return {};
+}
+
+base::Result<ArmRequest> read_arm(const std::string& name, const toml::table& table, const std::string& where,
+                                  const std::string& at) {
+  ArmRequest arm;
+  arm.name = name;
+  arm.folder = std::filesystem::path(where).parent_path();
+  arm.places[""] = at;
+  for (const auto& [key, node] : table) {
+    const std::string word = normalised(key.str());
+    arm.places[word] = position(where, node.source());
+    if (word == "env") {
+      if (auto read = read_variables(node, where, arm); !read) return tl::unexpected(read.error());
+      continue;
+    }
+    const auto found = arm_texts().find(word);
+    if (found == arm_texts().end()) {
+      std::vector<std::string> names = {"env"};
+      for (const auto& [known, unused] : arm_texts()) names.push_back(known);
+      return base::usage_error(position(where, key.source()),
+                               fmt::format("unknown key '{}' in [arm.{}]", std::string(key.str()), name),
+                               base::did_you_mean(word, names));
+    }
+    const auto text = node.value_exact<std::string>();
+    if (!text) return base::usage_error(arm.places[word], fmt::format("'{}' must be a string", word));
+    arm.*found->second = *text;
+  }
+  return arm;
+}
+
+base::Result<void> read_arms(const toml::node& node, const std::string& where, const std::string& at,
+                             PlanRequest& request) {
+  const toml::table* arms = node.as_table();
+  if (arms == nullptr) return base::usage_error(at, "'arm' must be a table", "write [arm.NAME]");
+  for (const auto& [name, value] : *arms) {
+    const std::string here = position(where, name.source());
+    const toml::table* table = value.as_table();
+    if (table == nullptr) {
+      return base::usage_error(here,
+                               fmt::format("'{}' stands outside an arm's table", std::string(name.str())),
+                               "put it under a line that says [arm.NAME]");
+    }
+    auto arm = read_arm(std::string(name.str()), *table, where, here);
+    if (!arm) return tl::unexpected(arm.error());
+    request.defined_arms.push_back(std::move(*arm));
+  }
+  return {};
+}
+
 }  // namespace
 
 base::Result<PlanRequest> parse_plan_file(const std::string& text, const std::string& where) {
@@ -140,8 +217,8 @@ base::Result<PlanRequest> parse_plan_file(const std::string& text, const std::st
   for (const auto& [key, node] : parsed.table()) {
     const std::string at = position(where, key.source());
     if (key.str() == "arm") {
-      return base::usage_error(at,
-                               "[arm.NAME] is not there yet in this version: only built-in arms can be run");
+      if (auto read = read_arms(node, where, at, request); !read) return tl::unexpected(read.error());
+      continue;
     }
     if (keys().count(normalised(key.str())) != 0) {
       return base::usage_error(at, fmt::format("'{}' stands outside [study]", std::string(key.str())),
@@ -149,7 +226,7 @@ base::Result<PlanRequest> parse_plan_file(const std::string& text, const std::st
     }
     if (key.str() != "study") {
       return base::usage_error(at, fmt::format("unknown key '{}'", std::string(key.str())),
-                               "did you mean 'study'?");
+                               base::did_you_mean(std::string(key.str()), {"study", "arm"}));
     }
     const toml::table* study = node.as_table();
     if (study == nullptr) return base::usage_error(at, "'study' must be a table", "write [study]");

@@ -25,6 +25,29 @@ Order order(const std::string& text) {
   throw std::invalid_argument("unknown value '" + text + "' of 'order'");
 }
 
+IdentitySourceKind identity(const std::string& text) {
+  using enum IdentitySourceKind;
+  for (const IdentitySourceKind kind : {kNone, kAuto, kRollcall, kHamiCore, kLog}) {
+    if (text == to_text(kind)) return kind;
+  }
+  throw std::invalid_argument("unknown value '" + text + "' of 'identity'");
+}
+
+Arm read_arm(const Json& json) {
+  Arm arm;
+  arm.name = json.at("name").get<std::string>();
+  arm.preload = json.at("preload").get<std::string>();
+  arm.preload_sha256 = json.at("preload_sha256").get<std::string>();
+  for (const Json& pair : json.at("env")) {
+    arm.environment.emplace_back(pair.at(0).get<std::string>(), pair.at(1).get<std::string>());
+  }
+  arm.cache_variable = json.at("cache_env").get<std::string>();
+  arm.identity = identity(json.at("identity").get<std::string>());
+  arm.identity_kind = word<evidence::IdentityKind>(json, "identity_kind");
+  arm.log = {json.value("log_assigned", ""), json.value("log_failed", "")};
+  return arm;
+}
+
 Plan from_json(const Json& json) {
   if (json.at("format").get<int>() != kFormat) throw std::invalid_argument("unknown format");
   Plan plan;
@@ -41,6 +64,9 @@ Plan from_json(const Json& json) {
   plan.workload = word<evidence::Workload>(json, "workload");
   plan.hold = word<evidence::Hold>(json, "hold");
   plan.view = word<evidence::NvmlView>(json, "view");
+  for (const Json& arm : json.value("shims", Json::array())) plan.shims.push_back(read_arm(arm));
+  plan.neighbours = json.value("neighbours", 0);
+  plan.devices = json.value("devices", std::vector<std::string>());
   plan.gpus = json.at("gpus").get<int>();
   plan.time_scale = json.at("time_scale").get<double>();
   plan.worker_timeout_s = json.at("worker_timeout_s").get<double>();
@@ -51,6 +77,24 @@ Plan from_json(const Json& json) {
   return plan;
 }
 
+// Lists what an arm of the user's is, whole, so that a resumed run needs no plan file.
+Json print_arm(const Arm& arm) {
+  Json json;
+  json["name"] = arm.name;
+  json["preload"] = arm.preload;
+  json["preload_sha256"] = arm.preload_sha256;
+  json["env"] = Json::array();
+  for (const auto& [name, value] : arm.environment) json["env"].push_back(Json::array({name, value}));
+  json["cache_env"] = arm.cache_variable;
+  json["identity"] = to_text(arm.identity);
+  json["identity_kind"] = evidence::to_text(arm.identity_kind);
+  if (arm.identity == IdentitySourceKind::kLog) {
+    json["log_assigned"] = arm.log.assigned;
+    json["log_failed"] = arm.log.failed;
+  }
+  return json;
+}
+
 }  // namespace
 
 std::string print_plan(const Plan& plan) {
@@ -59,6 +103,10 @@ std::string print_plan(const Plan& plan) {
   json["topologies"] = Json::array();
   for (const evidence::Topology& topology : plan.topologies) json["topologies"].push_back(topology.text());
   json["arms"] = plan.arms;
+  if (!plan.shims.empty()) {
+    json["shims"] = Json::array();
+    for (const Arm& arm : plan.shims) json["shims"].push_back(print_arm(arm));
+  }
   json["runs"] = plan.runs;
   json["order"] = to_text(plan.order);
   json["seed"] = plan.seed;
@@ -66,6 +114,8 @@ std::string print_plan(const Plan& plan) {
   json["workload"] = evidence::to_text(plan.workload);
   json["hold"] = evidence::to_text(plan.hold);
   json["view"] = evidence::to_text(plan.view);
+  if (plan.neighbours > 0) json["neighbours"] = plan.neighbours;
+  if (!plan.devices.empty()) json["devices"] = plan.devices;
   json["gpus"] = plan.gpus;
   json["time_scale"] = plan.time_scale;
   json["worker_timeout_s"] = plan.worker_timeout_s;

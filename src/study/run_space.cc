@@ -21,6 +21,10 @@ namespace {
 // Holds the caches, the node lock and the profile while the run lasts.
 constexpr const char* kScratch = "scratch";
 constexpr size_t kMaxRegionBytes = 64 << 20;
+constexpr const char* kVisibleDevices = "CUDA_VISIBLE_DEVICES";
+
+using Variables = std::map<std::string, std::string>;
+
 // Variables of the launcher's own environment that must not reach a worker: they
 // are what an arm sets, or would change which device or library it gets.
 bool is_withheld(std::string_view name) {
@@ -28,8 +32,8 @@ bool is_withheld(std::string_view name) {
          name.starts_with("LIBCUDA_") || name == "GPU_CORE_UTILIZATION_POLICY";
 }
 
-std::map<std::string, std::string> inherited_environment() {
-  std::map<std::string, std::string> variables;
+Variables inherited_environment() {
+  Variables variables;
   for (char** at = environ; *at != nullptr; ++at) {
     const std::string_view text(*at);
     const size_t equals = text.find('=');
@@ -40,7 +44,7 @@ std::map<std::string, std::string> inherited_environment() {
   return variables;
 }
 
-EnvironmentBlock to_block(const std::map<std::string, std::string>& variables) {
+EnvironmentBlock to_block(const Variables& variables) {
   return EnvironmentBlock({variables.begin(), variables.end()});
 }
 
@@ -62,7 +66,38 @@ base::Result<simgpu::Session> start_node(const RunSetup& setup, const std::files
   return simgpu::Session::start(options);
 }
 
+// What leads a process to the node, with or without a shim.
+Variables node_variables(const RunSetup& setup, const std::optional<simgpu::Session>& session) {
+  Variables variables = inherited_environment();
+  if (session) {
+    const std::string library_path =
+        variables.count("LD_LIBRARY_PATH") != 0 ? variables["LD_LIBRARY_PATH"] : "";
+    for (const auto& [name, value] : session->environment(library_path)) variables[name] = value;
+  } else if (const char* socket = getenv("ROLLCALL_SIM_SOCKET")) {
+    // Somebody stood in for this machine's driver. The workers meet the same one, and the
+    // driver library in their records says so.
+    variables["ROLLCALL_SIM_SOCKET"] = socket;
+  }
+  if (!setup.plan->devices.empty()) variables[kVisibleDevices] = setup.plan->devices.front();
+  return variables;
+}
+
+void add_arm(const RunSetup& setup, const std::filesystem::path& scratch, Variables& variables) {
+  for (const auto& [name, value] : setup.arm.environment) variables[name] = value;
+  if (setup.arm.has_shim()) variables["LD_PRELOAD"] = shim_of(setup.arm, *setup.paths);
+  if (!setup.arm.own_shim) return;
+  variables["ROLLCALL_SHIM_DISCOVERY"] = setup.arm.discovery;
+  variables["ROLLCALL_SHIM_NODE_LOCK"] = scratch / "node.lock";
+  variables["ROLLCALL_SHIM_LOCK_TIMEOUT_MS"] =
+      fmt::format("{}", static_cast<int64_t>(setup.plan->lock_timeout_s * 1000));
+  variables["ROLLCALL_SHIM_LOG"] = "1";
+}
+
 }  // namespace
+
+std::filesystem::path shim_of(const Arm& arm, const Paths& paths) {
+  return arm.own_shim ? paths.shim : std::filesystem::path(arm.preload);
+}
 
 base::Result<RunSpace> RunSpace::create(const RunSetup& setup, evidence::RunRecord& record) {
   RunSpace space;
@@ -83,29 +118,21 @@ base::Result<RunSpace> RunSpace::create(const RunSetup& setup, evidence::RunReco
     }
   }
 
-  auto session = start_node(setup, scratch);
-  if (!session) return tl::unexpected(session.error());
-  space.session_.emplace(std::move(*session));
-
-  std::map<std::string, std::string> variables = inherited_environment();
-  const std::string library_path =
-      variables.count("LD_LIBRARY_PATH") != 0 ? variables["LD_LIBRARY_PATH"] : "";
-  for (const auto& [name, value] : space.session_->environment(library_path)) variables[name] = value;
-  if (setup.arm.own_shim) {
-    variables["LD_PRELOAD"] = setup.paths->shim;
-    variables["ROLLCALL_SHIM_DISCOVERY"] = setup.arm.discovery;
-    variables["ROLLCALL_SHIM_NODE_LOCK"] = scratch / "node.lock";
-    variables["ROLLCALL_SHIM_LOCK_TIMEOUT_MS"] =
-        fmt::format("{}", static_cast<int64_t>(setup.plan->lock_timeout_s * 1000));
-    variables["ROLLCALL_SHIM_LOG"] = "1";
+  if (setup.plan->node == evidence::NodeKind::kSimulated) {
+    auto session = start_node(setup, scratch);
+    if (!session) return tl::unexpected(session.error());
+    space.session_.emplace(std::move(*session));
   }
-  if (setup.arm.cache_variable.empty()) {
-    space.environments_.push_back(to_block(variables));
-  } else {
-    for (const std::filesystem::path& cache : space.caches_) {
-      variables[setup.arm.cache_variable] = cache;
-      space.environments_.push_back(to_block(variables));
-    }
+  const Variables node = node_variables(setup, space.session_);
+  space.plain_environment_.emplace(to_block(node));
+  Variables arm = node;
+  add_arm(setup, scratch, arm);
+  const std::vector<std::string>& devices = setup.plan->devices;
+  const bool same_for_all = setup.arm.cache_variable.empty() && devices.size() <= 1;
+  for (size_t cache = 0; cache < (same_for_all ? 1 : space.caches_.size()); ++cache) {
+    if (!setup.arm.cache_variable.empty()) arm[setup.arm.cache_variable] = space.caches_[cache];
+    if (!devices.empty()) arm[kVisibleDevices] = devices[cache % devices.size()];
+    space.environments_.push_back(to_block(arm));
   }
   return space;
 }
@@ -114,13 +141,16 @@ const EnvironmentBlock& RunSpace::environment(int cache) const {
   return environments_.size() == 1 ? environments_.front() : environments_[static_cast<size_t>(cache)];
 }
 
-base::Result<void> RunSpace::close() {
-  session_->stop();
+base::Result<void> RunSpace::close(evidence::RunRecord& record) {
+  if (session_) session_->stop();
   for (size_t cache = 0; cache < caches_.size(); ++cache) {
     std::error_code ignored;
     if (!std::filesystem::exists(caches_[cache], ignored)) continue;
     const auto content = base::read_file(caches_[cache], kMaxRegionBytes);
-    if (!content) return tl::unexpected(content.error());
+    if (!content) {  // what a shim made of it is its affair; that it is not in the evidence is ours
+      record.events.push_back({"region_not_kept", fmt::format("cache {}: {}", cache, content.error().what)});
+      continue;
+    }
     const auto compressed = evidence::compress(*content);
     if (!compressed) return tl::unexpected(compressed.error());
     const auto written =

@@ -16,6 +16,9 @@
 
 namespace rollcall::study {
 
+// The file that is preloaded for an arm with a shim.
+std::filesystem::path shim_of(const Arm& arm, const Paths& paths);
+
 class RunSpace {
  public:
   // Events (a cache that existed before its run) are added to `record`.
@@ -26,12 +29,14 @@ class RunSpace {
   [[nodiscard]] const std::vector<std::filesystem::path>& log_files() const { return log_files_; }
   [[nodiscard]] const EnvironmentBlock& environment(int cache) const;
   [[nodiscard]] int log_fd(int cache) const { return logs_[static_cast<size_t>(cache)].get(); }
-  // Readable when the simulated node ended.
-  [[nodiscard]] int node_pidfd() const { return session_->pidfd(); }
+  // Readable when the simulated node ended; -1 on a real node.
+  [[nodiscard]] int node_pidfd() const { return session_ ? session_->pidfd() : -1; }
+  // What leads a process without a shim to the same node and devices.
+  [[nodiscard]] const EnvironmentBlock& plain_environment() const { return *plain_environment_; }
 
   // Ends the node, keeps a compressed copy of every region and removes the
-  // working files.
-  base::Result<void> close();
+  // working files. A cache that cannot be kept becomes an event of `record`.
+  base::Result<void> close(evidence::RunRecord& record);
 
  private:
   RunSpace() = default;
@@ -40,7 +45,8 @@ class RunSpace {
   std::vector<std::filesystem::path> log_files_;
   std::vector<base::Fd> logs_;
   std::vector<EnvironmentBlock> environments_;  // one for each cache, or one for all
-  std::optional<simgpu::Session> session_;
+  std::optional<EnvironmentBlock> plain_environment_;
+  std::optional<simgpu::Session> session_;  // none on a real node
 };
 
 }  // namespace rollcall::study

@@ -49,9 +49,12 @@ struct ChildPlan {
     parked[i] = fcntl(request.inherited[i], F_DUPFD_CLOEXEC, kParkingFd);
     if (parked[i] < 0) give_up();
   }
-  const int output = fcntl(request.output_fd, F_DUPFD_CLOEXEC, kParkingFd);
-  if (output < 0 || dup2(plan->null_fd, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
-      dup2(output, STDERR_FILENO) < 0) {
+  const auto park = [](int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, kParkingFd); };
+  const int input = park(request.input_fd >= 0 ? request.input_fd : plan->null_fd);
+  const int output = park(request.output_fd);
+  const int error = park(request.error_fd >= 0 ? request.error_fd : request.output_fd);
+  if (input < 0 || output < 0 || error < 0 || dup2(input, STDIN_FILENO) < 0 ||
+      dup2(output, STDOUT_FILENO) < 0 || dup2(error, STDERR_FILENO) < 0) {
     give_up();
   }
   for (size_t i = 0; i < request.inherited.size(); ++i) {

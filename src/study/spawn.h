@@ -36,9 +36,11 @@ struct SpawnRequest {
   const char* program = nullptr;
   char* const* arguments = nullptr;  // null-terminated, with argv[0]
   char* const* environment = nullptr;
-  int output_fd = -1;  // becomes standard output and standard error; standard input is /dev/null
+  int output_fd = -1;  // becomes standard output and standard error
   // Descriptors for the child, placed from 3 on in this order.
   std::vector<int> inherited;
+  int input_fd = -1;  // becomes standard input; -1: /dev/null
+  int error_fd = -1;  // becomes standard error; -1: as standard output
 };
 
 // The child of fork and exec; an exec that fails is an error here, not an exit

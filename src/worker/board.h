@@ -21,7 +21,7 @@ inline constexpr int kLifelineFd = 4;  // pipe; at its end the launcher is gone
 inline constexpr int kProgressFd = 5;  // eventfd; written once when a stage needs the launcher's attention
 
 inline constexpr uint32_t kBoardMagic = 0x42434c52;  // "RLCB"
-inline constexpr uint32_t kBoardVersion = 1;
+inline constexpr uint32_t kBoardVersion = 2;
 
 // Not measured. Never 0: nothing that was not measured may look like a fast time.
 inline constexpr int64_t kUnset = INT64_MIN;
@@ -38,11 +38,19 @@ enum StageCode : uint32_t {
 
 enum WorkloadCode : uint32_t { kWorkloadInit = 0, kWorkloadContext = 1 };
 
+// What a worker does before its workload.
+enum ExerciseCode : uint32_t {
+  kExerciseCuInit = 0,
+  kExerciseProbe = 1,     // cuInit, then the primary context retained and released once
+  kExerciseNvmlInit = 2,  // nvmlInit and nothing of CUDA
+};
+
 struct alignas(64) BoardHeader {
   uint32_t magic;
   uint32_t version;
   uint32_t workers;
   uint32_t workload;           // WorkloadCode
+  uint32_t exercise;           // ExerciseCode
   std::atomic<uint32_t> gate;  // futex: 0 closed, 1 open
 };
 
@@ -54,10 +62,12 @@ struct alignas(64) BoardSlot {
   int64_t resolve_ns;
   int64_t cuinit_ns;
   int64_t context_ns;
+  int64_t control_ns;  // the probe, or nvmlInit
   int64_t finished_at_ns;
   int32_t cuinit_result;   // CUresult
   int32_t context_result;  // CUresult
-  char error[248];         // what went wrong in the worker itself; empty if nothing
+  int32_t control_result;  // CUresult of the probe, or nvmlReturn_t
+  char error[236];         // what went wrong in the worker itself; empty if nothing
 };
 static_assert(sizeof(BoardSlot) == 320);
 static_assert(std::atomic<uint32_t>::is_always_lock_free);

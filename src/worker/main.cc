@@ -34,9 +34,13 @@ constexpr int kLauncherGone = 4;
 // How long a waiting worker sleeps before it looks at its lifeline again.
 constexpr int64_t kLifelineIntervalNs = 500 * kNsPerMs;
 
+// A library in this process may have closed our descriptors, or got their numbers
+// for something of its own; neither may look like a launcher that is gone.
 bool launcher_gone() {
   pollfd lifeline{kLifelineFd, POLLIN, 0};
-  return poll(&lifeline, 1, 0) > 0;  // nothing is ever written to it: readable means its end
+  // Nothing is ever written to it: the end of a pipe, and only that, is a hang-up
+  // with nothing to read.
+  return poll(&lifeline, 1, 0) > 0 && lifeline.revents == POLLHUP;
 }
 
 void wait_for(std::atomic<uint32_t>* word) {
@@ -46,7 +50,15 @@ void wait_for(std::atomic<uint32_t>* word) {
   }
 }
 
+// Without this the launcher sees the new stage a little later. So it is left out
+// where the number may stand for somebody else's file.
 void notify_launcher() {
+  char target[32] = {};
+  static const char expected[] = "anon_inode:[eventfd]";
+  char link[32];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", kProgressFd);
+  const ssize_t length = readlink(link, target, sizeof target);
+  if (length != sizeof expected - 1 || memcmp(target, expected, sizeof expected - 1) != 0) return;
   const uint64_t one = 1;
   while (write(kProgressFd, &one, sizeof one) < 0 && errno == EINTR) {
   }
@@ -72,24 +84,60 @@ BoardHeader* map_board(unsigned worker) {
   return ours ? board : nullptr;
 }
 
-void make_context(void* driver, BoardSlot* slot) {
-  using namespace rollcall::gpu;
-  const auto device_get = reinterpret_cast<CuDeviceGetFn>(dlsym(driver, "cuDeviceGet"));
-  const auto retain = reinterpret_cast<CuDevicePrimaryCtxRetainFn>(dlsym(driver, "cuDevicePrimaryCtxRetain"));
-  if (device_get == nullptr || retain == nullptr) {
-    fail(slot, "look up cuDevicePrimaryCtxRetain", dlerror());
-    return;
-  }
-  CuDevice device = 0;
-  slot->context_result = device_get(&device, 0);
-  if (slot->context_result != kCudaSuccess) return;
-  CuContext context = nullptr;
-  const int64_t start_ns = monotonic_ns();
-  slot->context_result = retain(&context, device);  // kept until the process ends, as applications do
-  slot->context_ns = monotonic_ns() - start_ns;
+using rollcall::gpu::CuContext;
+using rollcall::gpu::CuDevice;
+
+// The calls that need more than cuInit, looked up when they are needed, as an
+// application would.
+struct ContextCalls {
+  rollcall::gpu::CuDeviceGetFn device_get;
+  rollcall::gpu::CuDevicePrimaryCtxRetainFn retain;
+  rollcall::gpu::CuDevicePrimaryCtxReleaseFn release;
+};
+
+bool look_up(void* driver, BoardSlot* slot, ContextCalls* calls) {
+  calls->device_get = reinterpret_cast<rollcall::gpu::CuDeviceGetFn>(dlsym(driver, "cuDeviceGet"));
+  calls->retain =
+      reinterpret_cast<rollcall::gpu::CuDevicePrimaryCtxRetainFn>(dlsym(driver, "cuDevicePrimaryCtxRetain"));
+  calls->release = reinterpret_cast<rollcall::gpu::CuDevicePrimaryCtxReleaseFn>(
+      dlsym(driver, "cuDevicePrimaryCtxRelease_v2"));
+  if (calls->device_get != nullptr && calls->retain != nullptr && calls->release != nullptr) return true;
+  fail(slot, "look up the context functions", dlerror());
+  return false;
 }
 
-void work(void* driver, BoardHeader* board, BoardSlot* slot) {
+void note_result(BoardSlot* slot, const char* call, int result) {
+  if (result == 0 || slot->error[0] != '\0') return;
+  snprintf(slot->error, sizeof slot->error, "%s returned %d%s", call, result,
+           result == rollcall::gpu::kCudaOutOfMemory ? " (out of memory)" : "");
+}
+
+int retain_first(const ContextCalls& calls, CuDevice* device, CuContext* context) {
+  const int result = calls.device_get(device, 0);
+  return result == rollcall::gpu::kCudaSuccess ? calls.retain(context, *device) : result;
+}
+
+void make_context(const ContextCalls& calls, BoardSlot* slot) {
+  CuDevice device = 0;
+  CuContext context = nullptr;
+  const int64_t start_ns = monotonic_ns();
+  slot->context_result = retain_first(calls, &device, &context);  // kept, as applications do
+  slot->context_ns = monotonic_ns() - start_ns;
+  note_result(slot, "cuDevicePrimaryCtxRetain", slot->context_result);
+}
+
+void probe(const ContextCalls& calls, BoardSlot* slot) {
+  CuDevice device = 0;
+  CuContext context = nullptr;
+  const int64_t start_ns = monotonic_ns();
+  int result = retain_first(calls, &device, &context);
+  if (result == rollcall::gpu::kCudaSuccess) result = calls.release(device);
+  slot->control_result = result;
+  slot->control_ns = monotonic_ns() - start_ns;
+  note_result(slot, "the retained and released context", result);
+}
+
+void work_on_cuda(void* driver, BoardHeader* board, BoardSlot* slot) {
   const int64_t resolve_start_ns = monotonic_ns();
   const auto cu_init = reinterpret_cast<rollcall::gpu::CuInitFn>(dlsym(driver, "cuInit"));
   const int64_t init_start_ns = monotonic_ns();
@@ -100,10 +148,32 @@ void work(void* driver, BoardHeader* board, BoardSlot* slot) {
   }
   slot->cuinit_result = cu_init(0);
   slot->cuinit_ns = monotonic_ns() - init_start_ns;
+  note_result(slot, "cuInit", slot->cuinit_result);
   reach(slot, kStageInitialised);
-  if (slot->cuinit_result == rollcall::gpu::kCudaSuccess && board->workload == kWorkloadContext) {
-    make_context(driver, slot);
+  const bool probes = board->exercise == kExerciseProbe;
+  const bool keeps_context = board->workload == kWorkloadContext;
+  ContextCalls calls;
+  if (slot->cuinit_result != rollcall::gpu::kCudaSuccess || !(probes || keeps_context) ||
+      !look_up(driver, slot, &calls)) {
+    return;
   }
+  if (probes) probe(calls, slot);
+  if (keeps_context) make_context(calls, slot);
+}
+
+void work_on_nvml(void* nvml, BoardSlot* slot) {
+  const int64_t resolve_start_ns = monotonic_ns();
+  const auto init = reinterpret_cast<rollcall::gpu::NvmlInitFn>(dlsym(nvml, "nvmlInit_v2"));
+  const int64_t init_start_ns = monotonic_ns();
+  slot->resolve_ns = init_start_ns - resolve_start_ns;
+  if (init == nullptr) {
+    fail(slot, "look up nvmlInit_v2", dlerror());
+    return;
+  }
+  slot->control_result = init();
+  slot->control_ns = monotonic_ns() - init_start_ns;
+  note_result(slot, "nvmlInit_v2", slot->control_result);
+  reach(slot, kStageInitialised);
 }
 
 }  // namespace
@@ -116,7 +186,8 @@ int main(int argc, char** argv) {
       argc == 2 && end != argv[1] && *end == '\0' ? map_board(static_cast<unsigned>(worker)) : nullptr;
   if (board == nullptr) {
     static const char message[] =
-        "rollcall-worker: not started by rollcall; it is the program under test, see rollcall run\n";
+        "rollcall-worker: descriptor 3 is not a board that rollcall made: started by hand, or a preloaded "
+        "library closed or replaced it; it is the program under test, see rollcall run\n";
     return write(STDERR_FILENO, message, sizeof message - 1) < 0 ? kBadInvocation : kBadInvocation;
   }
   BoardSlot* slot = &board_slots(board)[worker];
@@ -128,9 +199,10 @@ int main(int argc, char** argv) {
   reach(slot, kStageStarted);
   fault_at("start");
   const int64_t load_start_ns = monotonic_ns();
-  void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  const bool on_nvml = board->exercise == kExerciseNvmlInit;
+  void* library = dlopen(on_nvml ? "libnvidia-ml.so.1" : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   slot->load_ns = monotonic_ns() - load_start_ns;
-  if (driver == nullptr) fail(slot, "load the driver", dlerror());
+  if (library == nullptr) fail(slot, on_nvml ? "load NVML" : "load the driver", dlerror());
 
   fault_at("gate");
   reach(slot, kStageReady);
@@ -140,7 +212,8 @@ int main(int argc, char** argv) {
   reach(slot, kStageReleased);
   fault_at("release");
 
-  if (driver != nullptr) work(driver, board, slot);
+  if (library != nullptr && on_nvml) work_on_nvml(library, slot);
+  if (library != nullptr && !on_nvml) work_on_cuda(library, board, slot);
   slot->finished_at_ns = monotonic_ns();
   reach(slot, kStageFinished);
   fault_at("finish");

@@ -32,7 +32,7 @@ class BoardTest : public testing::Test {
     return record;
   }
 
-  Board board_ = std::move(*Board::create(3, evidence::Workload::kContext));
+  Board board_ = std::move(*Board::create(3, evidence::Exercise::kProbe, evidence::Workload::kContext));
   worker::BoardHeader* theirs_ = nullptr;
 };
 
@@ -41,6 +41,7 @@ TEST_F(BoardTest, SaysWhatAWorkerMustKnow) {
   EXPECT_EQ(theirs_->version, worker::kBoardVersion);
   EXPECT_EQ(theirs_->workers, 3U);
   EXPECT_EQ(theirs_->workload, static_cast<uint32_t>(worker::kWorkloadContext));
+  EXPECT_EQ(theirs_->exercise, static_cast<uint32_t>(worker::kExerciseProbe));
   EXPECT_EQ(theirs_->gate.load(), 0U);
 }
 
