@@ -46,7 +46,16 @@ inline constexpr int kCudaProcAddressSymbolNotFound = 1;
 inline constexpr int kCudaProcAddressVersionNotSufficient = 2;
 
 using CuInitFn = CuResult (*)(unsigned flags);
+using CuDriverGetVersionFn = CuResult (*)(int* version);  // 13000 for 13.0
+using CuGetErrorNameFn = CuResult (*)(CuResult result, const char** name);
+using CuDeviceGetCountFn = CuResult (*)(int* count);
 using CuDeviceGetFn = CuResult (*)(CuDevice* device, int ordinal);
+using CuDeviceGetUuidFn = CuResult (*)(CuUuid* uuid, CuDevice device);
+using CuCtxCreateFn = CuResult (*)(CuContext* context, unsigned flags, CuDevice device);
+using CuCtxDestroyFn = CuResult (*)(CuContext context);
+using CuCtxSetCurrentFn = CuResult (*)(CuContext context);
+using CuMemAllocFn = CuResult (*)(CuDevicePtr* memory, size_t size_bytes);
+using CuMemFreeFn = CuResult (*)(CuDevicePtr memory);
 using CuDevicePrimaryCtxRetainFn = CuResult (*)(CuContext* context, CuDevice device);
 using CuDevicePrimaryCtxReleaseFn = CuResult (*)(CuDevice device);
 using CuGetProcAddressFn = CuResult (*)(const char* symbol, void** function, int cuda_version,
@@ -65,6 +74,13 @@ inline constexpr NvmlReturn kNvmlNotFound = 6;
 inline constexpr NvmlReturn kNvmlInsufficientSize = 7;
 inline constexpr NvmlReturn kNvmlDriverNotLoaded = 9;
 inline constexpr NvmlReturn kNvmlUnknown = 999;
+
+// Sizes that NVML documents for its texts, the ending zero included.
+inline constexpr unsigned kNvmlUuidTextBytes = 96;     // NVML_DEVICE_UUID_V2_BUFFER_SIZE
+inline constexpr unsigned kNvmlNameTextBytes = 96;     // NVML_DEVICE_NAME_V2_BUFFER_SIZE
+inline constexpr unsigned kNvmlVersionTextBytes = 80;  // NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE
+// What a process entry's memory says where the driver does not tell it (NVML_VALUE_NOT_AVAILABLE).
+inline constexpr unsigned long long kNvmlValueNotAvailable = ~0ULL;
 
 struct NvmlDeviceOpaque;
 using NvmlDevice = NvmlDeviceOpaque*;
@@ -102,6 +118,14 @@ inline constexpr unsigned kNvmlMaxProcesses = 950;
 
 using NvmlInitFn = NvmlReturn (*)();
 using NvmlShutdownFn = NvmlReturn (*)();
+using NvmlErrorStringFn = const char* (*)(NvmlReturn result);
+using NvmlSystemGetDriverVersionFn = NvmlReturn (*)(char* version, unsigned length);
+using NvmlSystemGetProcessNameFn = NvmlReturn (*)(unsigned pid, char* name, unsigned length);
+using NvmlDeviceGetCountFn = NvmlReturn (*)(unsigned* count);
+using NvmlDeviceGetTextFn = NvmlReturn (*)(NvmlDevice device, char* text, unsigned length);  // UUID, name
+using NvmlDeviceGetMemoryInfoFn = NvmlReturn (*)(NvmlDevice device, NvmlMemory* memory);
+using NvmlDeviceGetModeFn = NvmlReturn (*)(NvmlDevice device, int* mode);  // persistence, compute
+using NvmlDeviceGetMigModeFn = NvmlReturn (*)(NvmlDevice device, unsigned* current, unsigned* pending);
 using NvmlDeviceGetHandleByIndexFn = NvmlReturn (*)(unsigned index, NvmlDevice* device);
 using NvmlDeviceGetComputeRunningProcessesFn = NvmlReturn (*)(NvmlDevice device, unsigned* count,
                                                               void* entries);

@@ -74,6 +74,11 @@ struct ViewFacts {
   std::vector<int64_t> new_inside;        // PIDs that came onto the child's own list with its context
   std::vector<int64_t> new_outside;       // the same, on the list of the child's parent
   std::optional<uint64_t> memory_bytes;   // of the child, as its entry says; unset: not told (-1) or no entry
+  // What the child with its context takes of the host's memory for itself: its resident
+  // memory less the pages of files, which all workers share. Unset: not read.
+  std::optional<uint64_t> host_memory_bytes;
+  // As in NodeFacts, measured while the child was listed.
+  std::optional<int> stride_v1, stride_v2, stride_v3;
   // Whether a process in the caller's own namespace is listed to itself under its
   // getpid(). False: the caller's PID namespace is not the one that NVML numbers by.
   std::optional<bool> caller_is_listed_as_itself;
