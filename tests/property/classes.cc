@@ -23,7 +23,7 @@ TEST(Classes, AlwaysSumToTheNumberOfWorkers) {
   EXPECT_TRUE(rc::check("one class for each worker of the topology", [] {
     const auto run = *any_run();
     const auto classified = analysis::classify(run);
-    const int expected = run.record.has_shim ? run.record.topology.workers() : 0;
+    const int expected = run.record.discovers() ? run.record.topology.workers() : 0;
     RC_ASSERT(analysis::count_classes(classified).total() == expected);
     for (int i = 0; i < expected; ++i) RC_ASSERT(classified[static_cast<size_t>(i)].worker == i);
   }));

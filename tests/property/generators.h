@@ -107,6 +107,8 @@ inline rc::Gen<WorkerRecord> any_worker(int max_worker) {
     w.cuinit_result = *maybe(rc::gen::arbitrary<int>());
     w.context_ns = *maybe(rc::gen::arbitrary<int64_t>());
     w.context_result = *maybe(rc::gen::arbitrary<int>());
+    w.control_ns = *maybe(rc::gen::arbitrary<int64_t>());
+    w.control_result = *maybe(rc::gen::arbitrary<int>());
     w.finished_ns = *maybe(rc::gen::arbitrary<int64_t>());
     w.discovery = *any_discovery();
     return w;
@@ -123,6 +125,7 @@ inline rc::Gen<RunRecord> any_run_record(int max_workers) {
     r.has_shim = *rc::gen::weightedElement<bool>({{4, true}, {1, false}});
     r.identity_kind =
         *rc::gen::element(IdentityKind::kNone, IdentityKind::kNvml, IdentityKind::kHost, IdentityKind::kBoth);
+    r.exercise = *rc::gen::element(Exercise::kCuInit, Exercise::kProbe, Exercise::kNvmlInit);
     r.node = *rc::gen::element(NodeKind::kSimulated, NodeKind::kReal);
     r.profile = *any_text();
     r.time_scale = *maybe(rc::gen::suchThat(rc::gen::arbitrary<double>(), [](double x) { return x > 0; }));
@@ -130,6 +133,12 @@ inline rc::Gen<RunRecord> any_run_record(int max_workers) {
     r.isolation = *rc::gen::element(Isolation::kNone, Isolation::kPid);
     r.workload = *rc::gen::element(Workload::kInit, Workload::kContext);
     r.hold = *rc::gen::element(Hold::kNone, Hold::kAll);
+    r.device_name = *any_text();
+    r.driver_version = *any_text();
+    r.devices = *rc::gen::container<std::vector<std::string>>(*rc::gen::inRange<size_t>(0, 3), any_text());
+    r.neighbours = *rc::gen::inRange(0, 65);
+    r.processes_before =
+        *maybe(rc::gen::container<std::vector<int64_t>>(*rc::gen::inRange<size_t>(0, 3), any_pid()));
     r.truth = *any_text();
     r.plan_sha256 = *any_text();
     r.started_at = *any_text();

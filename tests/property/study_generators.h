@@ -18,6 +18,27 @@ inline rc::Gen<double> any_positive() {
       [](double x) { return x > 0 && x < 1e300; });
 }
 
+// An arm that a user defined.
+inline rc::Gen<study::Arm> any_shim() {
+  return rc::gen::exec([] {
+    using study::IdentitySourceKind;
+    study::Arm arm;
+    arm.name = *any_text();
+    arm.preload = *any_text();
+    arm.preload_sha256 = *any_text();
+    const auto variables = *rc::gen::inRange(0, 3);
+    for (int i = 0; i < variables; ++i) arm.environment.emplace_back(*any_text(), *any_text());
+    arm.cache_variable = *any_text();
+    arm.identity =
+        *rc::gen::element(IdentitySourceKind::kNone, IdentitySourceKind::kAuto, IdentitySourceKind::kRollcall,
+                          IdentitySourceKind::kHamiCore, IdentitySourceKind::kLog);
+    arm.identity_kind =
+        *rc::gen::element(IdentityKind::kNone, IdentityKind::kNvml, IdentityKind::kHost, IdentityKind::kBoth);
+    if (arm.identity == IdentitySourceKind::kLog) arm.log = {*any_text(), *any_text()};
+    return arm;
+  });
+}
+
 // A few different topologies and arms, as a plan may have them.
 inline rc::Gen<study::Plan> any_plan() {
   return rc::gen::exec([] {
@@ -28,6 +49,10 @@ inline rc::Gen<study::Plan> any_plan() {
     const auto arms =
         *rc::gen::nonEmpty(rc::gen::scale(0.1, rc::gen::container<std::set<std::string>>(any_text())));
     plan.arms.assign(arms.begin(), arms.end());
+    const auto shims = *rc::gen::inRange(0, 3);
+    for (int i = 0; i < shims; ++i) plan.shims.push_back(*any_shim());
+    plan.neighbours = *rc::gen::inRange(0, 65);
+    plan.devices = *rc::gen::container<std::vector<std::string>>(*rc::gen::inRange<size_t>(0, 3), any_text());
     plan.runs = *rc::gen::inRange(1, 8);
     plan.node = *rc::gen::element(NodeKind::kSimulated, NodeKind::kReal);
     plan.profile_name = *any_text();

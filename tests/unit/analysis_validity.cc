@@ -83,6 +83,58 @@ TEST(Validity, AShimThatIsNotMappedOrNotSeen) {
   EXPECT_EQ(invalid_reasons(run), Reasons{"shim_not_loaded"});
 }
 
+TEST(Validity, AShimWithoutDeviceMemorySaysSo) {
+  auto run = good_run("1x2", "legacy");
+  test::unassign(run, 1, evidence::DiscoveryState::kFailed);
+  run.workers[1].discovery.reason = "out_of_memory";
+  EXPECT_EQ(invalid_reasons(run), Reasons{"out_of_memory"});
+}
+
+TEST(Validity, AControlThatFailedOrIsNotKnown) {
+  for (const auto exercise : {evidence::Exercise::kProbe, evidence::Exercise::kNvmlInit}) {
+    auto run = good_run("1x2", "native");
+    run.record.exercise = exercise;
+    for (auto& worker : run.workers) {
+      worker.control_result = 0;
+      worker.control_ns = 5 * kMs;
+    }
+    EXPECT_EQ(invalid_reasons(run), Reasons{});
+    run.workers[0].control_ns.reset();
+    EXPECT_EQ(invalid_reasons(run), Reasons{"inconsistent_record"});
+    run.workers[0].control_result.reset();
+    EXPECT_EQ(invalid_reasons(run), Reasons{"control_failed"});
+    run.workers[0].control_result = 2;
+    run.workers[0].control_ns = 5 * kMs;
+    EXPECT_EQ(invalid_reasons(run), exercise == evidence::Exercise::kProbe
+                                        ? (Reasons{"control_failed", "out_of_memory"})
+                                        : Reasons{"control_failed"})
+        << "NVML's 2 is an invalid argument";
+  }
+}
+
+TEST(Validity, NvmlAloneNeedsNoCuInit) {
+  auto run = good_run("1x2", "native");
+  run.record.exercise = evidence::Exercise::kNvmlInit;
+  for (auto& worker : run.workers) {
+    worker.cuinit_result.reset();
+    worker.cuinit_ns.reset();
+    worker.control_result = 0;
+    worker.control_ns = kMs;
+    worker.driver_library = "/usr/lib/rollcall/sim/libnvidia-ml.so.1";
+  }
+  EXPECT_EQ(invalid_reasons(run), Reasons{});
+  run.record.exercise = evidence::Exercise::kCuInit;
+  EXPECT_EQ(invalid_reasons(run), Reasons{"cuinit_failed"});
+}
+
+TEST(Validity, ARealNodeMustNotMeetTheStandInDriver) {
+  auto run = real_run("1x2");
+  for (const char* library : {"", "/home/a/build/lib/rollcall/sim/libcuda.so.1"}) {
+    run.workers[0].driver_library = library;
+    EXPECT_EQ(invalid_reasons(run), Reasons{"wrong_driver"}) << library;
+  }
+}
+
 TEST(Validity, ASimulatedNodeNeedsTheStandInDriver) {
   auto run = good_run("1x2", "native");
   for (const char* library : {"", "/usr/lib/x86_64-linux-gnu/libcuda.so.1", "/opt/sim/libcuda.so.1"}) {

@@ -30,6 +30,23 @@ TEST(Arms, TheLegacyOnesPreloadOurShimAndClaimAnNvmlPid) {
   }
 }
 
+TEST(Arms, TheControlsHaveNoShimAndAnExerciseOfTheirOwn) {
+  const auto context = find_arm("native-context", {}, "--arm");
+  const auto nvml = find_arm("nvml-only", {}, "--arm");
+  ASSERT_TRUE(context && nvml);
+  EXPECT_FALSE(context->has_shim() || nvml->has_shim());
+  EXPECT_EQ(context->exercise, evidence::Exercise::kProbe);
+  EXPECT_EQ(nvml->exercise, evidence::Exercise::kNvmlInit);
+}
+
+TEST(Arms, OneOfTheUsersIsFoundBesideTheBuiltInOnes) {
+  Arm mine;
+  mine.name = "mine";
+  mine.preload = "/x.so";
+  EXPECT_EQ(find_arm("mine", {mine}, "")->preload, "/x.so");
+  EXPECT_NE(find_arm("mien", {mine}, "").error().line().find("did you mean 'mine'"), std::string::npos);
+}
+
 TEST(Arms, EveryOneThatIsOfferedIsFoundByItsName) {
   for (const Arm& arm : built_in_arms()) EXPECT_EQ(find_arm(arm.name, {}, "")->name, arm.name);
 }

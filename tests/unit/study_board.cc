@@ -61,6 +61,8 @@ TEST_F(BoardTest, DurationsAreCopiedAndMomentsCountFromTheGate) {
   mine.cuinit_result = 0;
   mine.context_ns = 50;
   mine.context_result = 2;
+  mine.control_ns = 70;
+  mine.control_result = 999;
   mine.finished_at_ns = 1060;
   std::strcpy(mine.error, "went wrong");
   mine.stage.store(worker::kStageFinished);
@@ -73,6 +75,8 @@ TEST_F(BoardTest, DurationsAreCopiedAndMomentsCountFromTheGate) {
   EXPECT_EQ(record.cuinit_result, 0);
   EXPECT_EQ(record.context_ns, 50);
   EXPECT_EQ(record.context_result, 2);
+  EXPECT_EQ(record.control_ns, 70);
+  EXPECT_EQ(record.control_result, 999);
   EXPECT_EQ(record.finished_ns, 60);
   EXPECT_EQ(record.error, "went wrong");
   EXPECT_EQ(board_.finished_at_ns(1), 1060);

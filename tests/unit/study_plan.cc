@@ -115,11 +115,14 @@ TEST(Plan, EveryFieldCanBeOverridden) {
   strong.runs = 1;
   strong.node = strong.profile = strong.workload = strong.hold = strong.view = strong.order = "x";
   strong.time_scale = strong.worker_timeout_s = strong.run_timeout_s = 1;
-  strong.seed = strong.gpus = 1;
+  strong.seed = strong.gpus = strong.neighbours = 1;
+  strong.devices = "0";
+  strong.shims = {"a=b"};
   PlanRequest request;
   request.override_with(strong);
   EXPECT_TRUE(request.topologies && request.arms && request.runs && request.node && request.profile);
   EXPECT_TRUE(request.time_scale && request.workload && request.hold && request.view && request.order);
+  EXPECT_TRUE(request.neighbours && request.devices && request.shims);
   EXPECT_TRUE(request.seed && request.gpus && request.worker_timeout_s && request.run_timeout_s);
 }
 
@@ -184,11 +187,7 @@ TEST(Plan, AWrongWordNamesTheRightOnes) {
   EXPECT_TRUE(refused(with(&PlanRequest::view, "unknown"), "--view"));
   EXPECT_TRUE(
       refused(with(&PlanRequest::order, "block"), "--order", {"interleaved or blocked", "mean 'blocked'"}));
-  EXPECT_TRUE(refused(with(&PlanRequest::node, "simm"), "--node", {"auto or sim", "mean 'sim'"}));
-}
-
-TEST(Plan, ARealNodeIsNotThereYetAndSaysSo) {
-  EXPECT_TRUE(refused(with(&PlanRequest::node, "real"), "--node", {"not there yet", "--node sim"}));
+  EXPECT_TRUE(refused(with(&PlanRequest::node, "simm"), "--node", {"auto, sim or real", "mean 'sim'"}));
 }
 
 TEST(Plan, AnUnknownProfileNamesTheNearest) {

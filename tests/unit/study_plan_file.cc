@@ -101,7 +101,7 @@ TEST(PlanFile, LettersOfAnyLanguageInTheWrongPlaceAreErrors) {
   EXPECT_SAYS(refusal("[study]\nruns.= 1\n"), "plan.toml:2:");
 }
 
-TEST(PlanFile, OnlyTheStudyTableExists) {
+TEST(PlanFile, OnlyTheStudyAndArmTablesExist) {
   const std::string line = refusal("[stduy]\nruns = 1\n");
   EXPECT_TRUE(line.starts_with("plan.toml:1:")) << line;
   EXPECT_SAYS(line, "did you mean 'study'?");
@@ -109,8 +109,36 @@ TEST(PlanFile, OnlyTheStudyTableExists) {
   EXPECT_SAYS(refusal("study = 3\n"), "write [study]");
 }
 
-TEST(PlanFile, AnArmOfItsOwnIsNotThereYetAndSaysSo) {
-  EXPECT_SAYS(refusal("[study]\n[arm.mine]\npreload = \"x\"\n"), "not there yet");
+TEST(PlanFile, AnArmOfItsOwnIsReadWithItsPlaces) {
+  const auto request = parse_plan_file(
+      "[study]\n[arm.mine]\npreload = \"x.so\"\ncache-env = \"C\"\nidentity = \"log\"\n"
+      "identity_kind = \"host\"\nlog_assigned = \"a\"\nlog_failed = \"f\"\nenv = { A = \"1\", B = \"2\" }\n",
+      "plans/mine.toml");
+  ASSERT_TRUE(request) << request.error().line();
+  ASSERT_EQ(request->defined_arms.size(), 1U);
+  const ArmRequest& arm = request->defined_arms.front();
+  EXPECT_EQ(arm.name, "mine");
+  EXPECT_EQ(arm.folder, "plans");
+  EXPECT_EQ(arm.preload, "x.so");
+  EXPECT_EQ(arm.cache_env, "C");
+  EXPECT_EQ(arm.identity, "log");
+  EXPECT_EQ(arm.identity_kind, "host");
+  EXPECT_EQ(arm.log_assigned, "a");
+  EXPECT_EQ(arm.log_failed, "f");
+  EXPECT_EQ(arm.environment, (std::vector<std::pair<std::string, std::string>>{{"A", "1"}, {"B", "2"}}));
+  EXPECT_EQ(arm.place("preload"), "plans/mine.toml:3:11");
+  EXPECT_EQ(arm.place("env.B").substr(0, 17), "plans/mine.toml:9");
+  EXPECT_EQ(arm.place("nothing of that"), "plans/mine.toml:2:6");
+}
+
+TEST(PlanFile, AnArmWithAWrongKeyOrValueNamesItsPlace) {
+  EXPECT_SAYS(refusal("[study]\n[arm.mine]\npreloda = \"x\"\n"), "plan.toml:3:1: unknown key");
+  EXPECT_SAYS(refusal("[study]\n[arm.mine]\npreloda = \"x\"\n"), "did you mean 'preload'?");
+  EXPECT_SAYS(refusal("[study]\n[arm.mine]\npreload = 1\n"), "plan.toml:3:11: 'preload' must be a string");
+  EXPECT_SAYS(refusal("[study]\n[arm.mine]\nenv = 1\n"), "'env' must be a table of strings");
+  EXPECT_SAYS(refusal("[study]\n[arm.mine]\nenv = { A = 1 }\n"), "the variable 'A' must be a string");
+  EXPECT_SAYS(refusal("[study]\n[arm]\npreload = \"x\"\n"), "put it under a line that says [arm.NAME]");
+  EXPECT_SAYS(refusal("arm = 1\n[study]\n"), "write [arm.NAME]");
 }
 
 TEST(PlanFile, AnEmptyFileIsNoPlan) {

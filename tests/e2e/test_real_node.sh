@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# The path of a real node. Its driver is stood in for here, which every run must say:
+# what was measured on a stand-in is never a result of a real node.
+source "$(dirname "$0")/lib.sh"
+probe=$ROLLCALL_PREFIX/bin/rollcall-probe
+on_node() { "$rollcall" sim exec --profile instant "$@"; }
+reasons() { column "$1/derived/summary.csv" invalid_reasons | sort -u; }
+
+expect_exit 3 on_node -- "$rollcall" run --node real --quiet --topology 1x3 --arm native --arm legacy --runs 1 --out E
+expect_equal "reasons" "$(reasons E)" wrong_driver
+jq -e '.node == "real" and .processes_before == [] and .device_name != "" and (has("time_scale") | not)' \
+  E/runs/001-*/run.json >/dev/null || fail "the record of the run"
+jq -e '.driver.node.cuinit_result == 0 and (.driver.view.view | type == "string")' E/environment.json >/dev/null ||
+  fail "the environment does not describe the driver"
+expect_equal "right ones" "$(count_class E self)" 3
+
+# auto: the machine's own where there is a GPU, and it says which.
+expect_exit 3 on_node -- "$rollcall" run --topology 1x1 --arm native --runs 1 --out auto
+grep -q "this machine's own node: 1 device" err || { cat err; fail "auto does not say what it chose"; }
+expect_exit 0 "$rollcall" run --topology 1x1 --arm native --runs 1 --out auto-sim --node auto
+if grep -q "own node" err; then skip "this machine has a GPU"; fi
+grep -q "the simulated node, because this machine's cannot be used" err || fail "auto does not say what it chose"
+
+# Somebody else is on the GPU.
+cat >busy.sh <<SH
+"$probe" hold primary <fifo >ready 2>/dev/null &
+holder=\$!
+for i in \$(seq 100); do grep -q ready ready && break; sleep 0.05; done
+"$rollcall" run --node real --quiet --topology 1x1 --arm native --runs 1 --out busy
+status=\$?
+kill \$holder
+exit \$status
+SH
+mkfifo fifo
+exec 9<>fifo
+expect_exit 3 on_node -- bash busy.sh
+case $(reasons busy) in *gpu_not_idle*) ;; *) fail "not gpu_not_idle: $(reasons busy)" ;; esac
+jq -e '(.processes_before | length) == 1' busy/runs/001-*/run.json >/dev/null || fail "who was there is not recorded"
+
+# No driver; a driver without a device; NVML that is missing or refuses.
+expect_exit 1 "$rollcall" run --node real --quiet --topology 1x1 --arm native --out none
+expect_one_line "--node real: .*libcuda"
+[ ! -e none ] || fail "a folder was made"
+expect_exit 1 on_node -- env CUDA_VISIBLE_DEVICES= "$rollcall" run --node real --quiet --topology 1x1 --arm native --out none
+expect_one_line "--node real: .*no.*device"
+expect_exit 2 on_node -- "$rollcall" run --node real --quiet --topology 1x1 --arm native --devices 0,1 --out none
+expect_one_line "there is no device 1: this node has 1"
+sed 's/^name = .*/&\n/' "$ROLLCALL_PREFIX/share/rollcall/profiles/instant.toml" >refusing.toml
+printf '\n[nvml]\nrefuse = true\n' >>refusing.toml
+expect_exit 3 "$rollcall" sim exec --profile ./refusing.toml -- \
+  "$rollcall" run --node real --quiet --topology 1x2 --arm native --arm legacy --runs 1 --out refusing
+case $(reasons refusing) in *idle_not_known*) ;; *) fail "not idle_not_known: $(reasons refusing)" ;; esac
+expect_equal "failed discoveries" "$(count_class refusing discovery_failed)" 2
+mkdir only-cuda
+ln -s "$ROLLCALL_PREFIX/lib/rollcall/sim/libcuda.so.1" only-cuda/
+expect_exit 3 "$rollcall" sim exec --profile instant -- env LD_LIBRARY_PATH="$PWD/only-cuda" \
+  "$rollcall" run --node real --quiet --topology 1x2 --arm native --arm legacy --runs 1 --out missing
+case $(reasons missing) in *idle_not_known*) ;; *) fail "not idle_not_known: $(reasons missing)" ;; esac
+expect_equal "failed discoveries" "$(count_class missing discovery_failed)" 2
+
+# What belongs to a simulated node only is refused on a real one.
+expect_exit 2 "$rollcall" run --node real --time-scale 0.1 --out none
+expect_one_line "--time-scale: only a simulated node has this"
