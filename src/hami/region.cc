@@ -23,6 +23,8 @@ constexpr size_t kHeaderBytes = 12;
 constexpr size_t kSlotsAtOnce = 64;
 static_assert(kSlots % kSlotsAtOnce == 0);
 
+constexpr int kMaxReadings = 4;
+
 int32_t int32_at(const unsigned char* bytes, size_t offset) {
   int32_t value = 0;
   memcpy(&value, bytes + offset, sizeof value);
@@ -40,6 +42,12 @@ RegionCheck judge(const RegionSummary& summary, size_t header_bytes) {
   if (header_bytes < kHeaderBytes) return RegionCheck::kTruncated;
   if (!version_known) return RegionCheck::kOtherVersion;
   return summary.size_bytes < kRegionBytes ? RegionCheck::kTruncated : RegionCheck::kValid;
+}
+
+std::optional<Slot> read_slot(const ReadAt& read_at, size_t index) {
+  unsigned char bytes[kSlotHostPidOffset + sizeof(int32_t)];
+  if (!read_at(bytes, sizeof bytes, kSlotsOffset + index * kSlotBytes)) return std::nullopt;
+  return Slot{index, int32_at(bytes, kSlotPidOffset), int32_at(bytes, kSlotHostPidOffset)};
 }
 
 }  // namespace
@@ -102,11 +110,25 @@ std::optional<std::vector<Slot>> read_slots(const ReadAt& read_at) {
   return found;
 }
 
-std::optional<Slot> read_slot(const ReadAt& read_at, size_t index) {
-  if (index >= kSlots) return std::nullopt;
-  unsigned char bytes[kSlotHostPidOffset + sizeof(int32_t)];
-  if (!read_at(bytes, sizeof bytes, kSlotsOffset + index * kSlotBytes)) return std::nullopt;
-  return Slot{index, int32_at(bytes, kSlotPidOffset), int32_at(bytes, kSlotHostPidOffset)};
+FoundSlot find_slot(const ReadAt& read_at, int64_t pid) {
+  bool seen = false;
+  for (int reading = 0; reading < kMaxReadings; ++reading) {
+    auto slots = read_slots(read_at);
+    if (!slots) return {SlotCheck::kUnreadable};
+    std::erase_if(*slots, [pid](const Slot& slot) { return slot.pid != pid; });
+    if (slots->empty()) continue;
+    seen = true;
+    const bool settled = std::all_of(slots->begin(), slots->end(), [&read_at](const Slot& slot) {
+      return read_slot(read_at, slot.index) == slot;
+    });
+    if (!settled) continue;
+    const int32_t host_pid = slots->front().host_pid;
+    const bool agree = std::all_of(slots->begin(), slots->end(),
+                                   [host_pid](const Slot& slot) { return slot.host_pid == host_pid; });
+    if (!agree) return {SlotCheck::kTwoDiffer};
+    return {SlotCheck::kFound, host_pid};
+  }
+  return {seen ? SlotCheck::kUnsettled : SlotCheck::kNone};
 }
 
 }  // namespace rollcall::hami

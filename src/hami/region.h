@@ -62,10 +62,24 @@ struct Slot {
 };
 // Every slot with a positive pid, of all kSlots (the number in use is not believed:
 // slots move when dead ones are compacted). Unset if the region cannot be read.
-// A slot that moves meanwhile may be missed, seen twice, or seen half written:
-// whoever believes one reads it again.
+// A slot that moves meanwhile may be missed, seen twice, or seen half written; so
+// what is to be believed is asked of find_slot.
 std::optional<std::vector<Slot>> read_slots(const ReadAt& read_at);
-// One slot, whatever its pid. Unset if it cannot be read or there is no such slot.
-std::optional<Slot> read_slot(const ReadAt& read_at, size_t index);
+
+// The slot of one process. Found is what a second look confirms; while slots move,
+// the region is read again, a few times at most.
+enum class SlotCheck {
+  kFound,
+  kNone,        // no slot has this pid
+  kTwoDiffer,   // two have it, with different host PIDs
+  kUnsettled,   // it was another one at every second look
+  kUnreadable,  // the region ended before its slots
+};
+struct FoundSlot {
+  SlotCheck check = SlotCheck::kNone;
+  int32_t host_pid = 0;  // for kFound
+  friend bool operator==(const FoundSlot&, const FoundSlot&) = default;
+};
+FoundSlot find_slot(const ReadAt& read_at, int64_t pid);
 
 }  // namespace rollcall::hami

@@ -2,6 +2,9 @@
 // found in one.
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <utility>
+
 #include "hami_region_image.h"
 
 namespace rollcall::hami {
@@ -123,14 +126,6 @@ TEST(HamiRegionTest, NothingIsReadBehindTheLastSlot) {
   HamiRegionImage image;
   image.put(1856 + 1960 * 1024, 4711);
   EXPECT_EQ(read_slots(image.reader()), std::vector<Slot>{});
-  EXPECT_FALSE(read_slot(image.reader(), 1024));
-}
-
-TEST(HamiRegionTest, OneSlotIsReadAgainByItsPlace) {
-  HamiRegionImage image;
-  image.put_slot(1023, 14, 104);
-  EXPECT_EQ(read_slot(image.reader(), 1023), (Slot{1023, 14, 104}));
-  EXPECT_EQ(read_slot(image.reader(), 5), (Slot{5, 0, 0}));
 }
 
 TEST(HamiRegionTest, SlotsThatAreNotAllThereAreNone) {
@@ -138,8 +133,87 @@ TEST(HamiRegionTest, SlotsThatAreNotAllThereAreNone) {
   image.put_slot(0, 11, 101);
   image.resize(1856 + 1960 * 1024 - 1);
   EXPECT_FALSE(read_slots(image.reader()));
-  image.resize(1856 + 7);
-  EXPECT_FALSE(read_slot(image.reader(), 0));
+  EXPECT_EQ(find_slot(image.reader(), 11), (FoundSlot{SlotCheck::kUnreadable}));
+}
+
+TEST(HamiRegionTest, AProcessIsFoundByItsPid) {
+  HamiRegionImage image;
+  image.put_slot(5, 13, 0);
+  image.put_slot(1023, 14, 104);
+  EXPECT_EQ(find_slot(image.reader(), 14), (FoundSlot{SlotCheck::kFound, 104}));
+  EXPECT_EQ(find_slot(image.reader(), 13), (FoundSlot{SlotCheck::kFound, 0}));
+  EXPECT_EQ(find_slot(image.reader(), 104), (FoundSlot{SlotCheck::kNone}));
+  EXPECT_EQ(find_slot(image.reader(), 0), (FoundSlot{SlotCheck::kNone}));
+  EXPECT_EQ(find_slot(image.reader(), (int64_t{1} << 32) + 14), (FoundSlot{SlotCheck::kNone}));
+}
+
+TEST(HamiRegionTest, TwoSlotsOfOneProcessMustAgree) {
+  HamiRegionImage image;
+  image.put_slot(0, 14, 104);
+  image.put_slot(1, 14, 104);
+  EXPECT_EQ(find_slot(image.reader(), 14), (FoundSlot{SlotCheck::kFound, 104}));
+  image.put_slot(1, 14, 105);
+  EXPECT_EQ(find_slot(image.reader(), 14), (FoundSlot{SlotCheck::kTwoDiffer}));
+}
+
+// Reads the image, and lets somebody write to it before the n-th reading of slots
+// (the first of each scan) or before each second look at one.
+ReadAt changing(HamiRegionImage& image, std::function<void(bool second_look)> write) {
+  return [&image, write = std::move(write)](void* buffer, size_t size, uint64_t offset) {
+    if (offset >= kSlotsOffset) write(size == 8);
+    return image.reader()(buffer, size, offset);
+  };
+}
+
+TEST(HamiRegionTest, ASlotThatWasHalfWrittenIsReadAgain) {
+  HamiRegionImage image;
+  image.put_slot(0, 14, 9);  // the host PID of the slot's former owner
+  const ReadAt read_at = changing(image, [&image](bool second_look) {
+    if (second_look) image.put_slot(0, 14, 104);
+  });
+  EXPECT_EQ(find_slot(read_at, 14), (FoundSlot{SlotCheck::kFound, 104}));
+}
+
+TEST(HamiRegionTest, ASlotThatMovedAwayFromTheReaderIsLookedForAgain) {
+  HamiRegionImage image;
+  image.put_slot(1000, 14, 104);
+  int readings = 0;
+  const ReadAt read_at = changing(image, [&image, &readings](bool) {
+    if (++readings != 2) return;  // behind what has been read
+    image.put_slot(1000, 0, 0);
+    image.put_slot(0, 14, 104);
+  });
+  EXPECT_EQ(find_slot(read_at, 14), (FoundSlot{SlotCheck::kFound, 104}));
+}
+
+TEST(HamiRegionTest, ASlotThatNeverSettlesIsNotBelieved) {
+  HamiRegionImage image;
+  image.put_slot(0, 14, 1);
+  int32_t host_pid = 1;
+  const ReadAt read_at = changing(image, [&](bool second_look) {
+    if (second_look) image.put_slot(0, 14, ++host_pid);
+  });
+  EXPECT_EQ(find_slot(read_at, 14), (FoundSlot{SlotCheck::kUnsettled}));
+  EXPECT_LE(host_pid, 10);  // and it gives up
+}
+
+TEST(HamiRegionTest, ARegionThatShrinksBetweenTwoReadingsIsUnreadable) {
+  HamiRegionImage image;
+  image.put_slot(1023, 14, 104);
+  int readings = 0;
+  const ReadAt read_at = changing(image, [&](bool) {
+    if (++readings == 3) image.resize(100000);
+  });
+  EXPECT_EQ(find_slot(read_at, 14), (FoundSlot{SlotCheck::kUnreadable}));
+}
+
+TEST(HamiRegionTest, ARegionThatGrowsWhileItIsReadIsReadAsItsLayoutSays) {
+  HamiRegionImage image;
+  image.put_slot(1023, 14, 104);
+  size_t size = image.bytes().size();
+  const ReadAt read_at = changing(image, [&](bool) { image.resize(size += 5000); });
+  EXPECT_EQ(check_region(image.bytes().size(), read_at).check, RegionCheck::kValid);
+  EXPECT_EQ(find_slot(read_at, 14), (FoundSlot{SlotCheck::kFound, 104}));
 }
 
 TEST(HamiRegionTest, TheFieldsLieWithinTheLayoutInItsOrder) {
