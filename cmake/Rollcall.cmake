@@ -21,9 +21,13 @@ find_package(Boost REQUIRED)
 find_package(CLI11 REQUIRED)
 if(ROLLCALL_PORTABLE)
   find_library(ROLLCALL_ZSTD NAMES libzstd.a REQUIRED)
+  find_library(ROLLCALL_RE2_FILE NAMES libre2.a REQUIRED)
 else()
   find_library(ROLLCALL_ZSTD NAMES zstd REQUIRED)
+  find_library(ROLLCALL_RE2_FILE NAMES re2 REQUIRED)
 endif()
+# The static one does not bring the threads that it needs.
+set(ROLLCALL_RE2 "${ROLLCALL_RE2_FILE}" Threads::Threads)
 
 add_library(rollcall_warnings INTERFACE)
 # -Wrestrict: g++ 12 reports std::string concatenation falsely (GCC bug 105651).

@@ -20,8 +20,10 @@ struct LogLine {
   const char* reason = "";  // "host_pid_error", "host_pid_not_found", "set_task_pid_failed", "lock_timeout"
 };
 
-// Unset: not a line of HAMi-core (no valid prefix). Takes lines without their end,
-// with a trailing CR, with NUL bytes, cut anywhere.
+// Unset: not a line of HAMi-core (no valid prefix). Takes any bytes: a trailing CR,
+// leading NUL bytes (the hole in a file that was cut while it was written), lines cut
+// anywhere. Where two lines ran into one, it says nothing: half a number is a number.
+// A line must be given whole for the same reason.
 std::optional<LogLine> parse_log_line(std::string_view line);
 
 }  // namespace rollcall::hami

@@ -19,6 +19,7 @@ inline constexpr int32_t kRegionMajor = 1;
 inline constexpr int32_t kRegionMinor = 2;
 
 // One field of the layout, for `rollcall probe layout` and for the reader alike.
+// A field that repeats has the size of all its elements; those of a slot are of slot 0.
 struct Field {
   const char* name;
   size_t offset;
@@ -37,8 +38,8 @@ enum class RegionCheck {
   kValid,
   kForeign,       // another magic: not HAMi-core's
   kOtherVersion,  // its magic, another version
-  kBlank,         // all zero so far: not initialised
-  kTruncated,     // shorter than the layout
+  kBlank,         // empty, or no magic yet (it is written last): not initialised
+  kTruncated,     // its magic and version, shorter than the layout; or shrunk while it was read
 };
 struct RegionSummary {
   RegionCheck check = RegionCheck::kForeign;
@@ -54,11 +55,31 @@ using ReadAt = std::function<bool(void* buffer, size_t size, uint64_t offset)>;
 RegionSummary check_region(uint64_t file_size_bytes, const ReadAt& read_at);
 
 struct Slot {
+  size_t index = 0;
   int32_t pid = 0;       // the process's own getpid()
   int32_t host_pid = 0;  // what it was assigned; 0: nothing yet, or it failed
+  friend bool operator==(const Slot&, const Slot&) = default;
 };
 // Every slot with a positive pid, of all kSlots (the number in use is not believed:
 // slots move when dead ones are compacted). Unset if the region cannot be read.
+// A slot that moves meanwhile may be missed, seen twice, or seen half written; so
+// what is to be believed is asked of find_slot.
 std::optional<std::vector<Slot>> read_slots(const ReadAt& read_at);
+
+// The slot of one process. Found is what a second look confirms; while slots move,
+// the region is read again, a few times at most.
+enum class SlotCheck {
+  kFound,
+  kNone,        // no slot has this pid
+  kTwoDiffer,   // two have it, with different host PIDs
+  kUnsettled,   // it was another one at every second look
+  kUnreadable,  // the region ended before its slots
+};
+struct FoundSlot {
+  SlotCheck check = SlotCheck::kNone;
+  int32_t host_pid = 0;  // for kFound
+  friend bool operator==(const FoundSlot&, const FoundSlot&) = default;
+};
+FoundSlot find_slot(const ReadAt& read_at, int64_t pid);
 
 }  // namespace rollcall::hami
