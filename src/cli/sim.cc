@@ -10,11 +10,13 @@
 #include <cerrno>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 
 #include "base/process.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "simgpu/profile.h"
+#include "simgpu/protocol.h"
 #include "simgpu/session.h"
 #include "study/paths.h"
 
@@ -23,7 +25,7 @@ namespace {
 
 struct SimOptions {
   std::string profile = "study";
-  int gpus = 0;
+  std::optional<int> gpus;
   std::string view = "global";
   double time_scale = 1.0;
   uint64_t seed = 1;
@@ -44,13 +46,17 @@ base::Result<simgpu::Session> start_node(const SimOptions& options) {
   if (!(options.time_scale > 0) || options.time_scale > 100) {
     return base::usage_error("--time-scale", "expected a number above 0 and up to 100");
   }
+  if (options.gpus && (*options.gpus < 0 || *options.gpus > static_cast<int>(simgpu::kMaxGpus))) {
+    return base::usage_error(
+        "--gpus", fmt::format("expected a number from 0 to {}, found {}", simgpu::kMaxGpus, *options.gpus));
+  }
   simgpu::SessionOptions session;
   session.simgpud = paths->simgpud;
   session.library_dir = paths->sim_dir;
   session.profile_file = *file;
   session.view = *view;
   session.time_scale = options.time_scale;
-  session.gpus = options.gpus;
+  if (options.gpus) session.gpus = *options.gpus == 0 ? simgpu::kNoGpus : *options.gpus;
   session.seed = options.seed;
   return simgpu::Session::start(session);
 }
@@ -120,7 +126,8 @@ Action add_sim(CLI::App& app) {
       sim->add_subcommand("exec", "Run any program on the simulated node; its exit status is returned.");
   exec->add_option("--profile", options->profile, "A name or a file (default study)")
       ->option_text("NAME|FILE");
-  exec->add_option("--gpus", options->gpus, "GPUs (default: as the profile says)")->option_text("N");
+  exec->add_option("--gpus", options->gpus, "GPUs, 0 for a driver without one (default: as the profile says)")
+      ->option_text("N");
   exec->add_option("--view", options->view, "How NVML numbers processes (default global)")
       ->option_text("global|translated");
   exec->add_option("--time-scale", options->time_scale, "Multiplies the driver's times (default 1)")

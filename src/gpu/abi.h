@@ -70,9 +70,11 @@ inline constexpr NvmlReturn kNvmlSuccess = 0;
 inline constexpr NvmlReturn kNvmlUninitialized = 1;
 inline constexpr NvmlReturn kNvmlInvalidArgument = 2;
 inline constexpr NvmlReturn kNvmlNotSupported = 3;
+inline constexpr NvmlReturn kNvmlNoPermission = 4;
 inline constexpr NvmlReturn kNvmlNotFound = 6;
 inline constexpr NvmlReturn kNvmlInsufficientSize = 7;
 inline constexpr NvmlReturn kNvmlDriverNotLoaded = 9;
+inline constexpr NvmlReturn kNvmlArgumentVersionMismatch = 25;
 inline constexpr NvmlReturn kNvmlUnknown = 999;
 
 // Sizes that NVML documents for its texts, the ending zero included.
@@ -84,6 +86,15 @@ inline constexpr unsigned long long kNvmlValueNotAvailable = ~0ULL;
 
 struct NvmlDeviceOpaque;
 using NvmlDevice = NvmlDeviceOpaque*;
+
+// nvmlEnableState_t and the default of nvmlComputeMode_t.
+inline constexpr int kNvmlFeatureDisabled = 0;
+inline constexpr int kNvmlFeatureEnabled = 1;
+inline constexpr int kNvmlComputeModeDefault = 0;
+inline constexpr unsigned kNvmlMigDisabled = 0;
+
+// What usedGpuMemory holds where the driver does not know it for one process.
+inline constexpr unsigned long long kNvmlMemoryNotAvailable = ~0ULL;
 
 // Entry of nvmlDeviceGetComputeRunningProcesses (version 1).
 struct NvmlProcessInfoV1 {
@@ -104,6 +115,14 @@ static_assert(sizeof(NvmlProcessInfoV2) == 24);
 struct NvmlMemory {
   unsigned long long total, free, used;  // bytes
 };
+
+// For nvmlDeviceGetMemoryInfo_v2; the caller writes `version` first.
+struct NvmlMemoryV2 {
+  unsigned version;
+  unsigned long long total, reserved, free, used;  // bytes
+};
+static_assert(sizeof(NvmlMemoryV2) == 40);
+inline constexpr unsigned kNvmlMemoryV2Version = static_cast<unsigned>(sizeof(NvmlMemoryV2)) | 2U << 24;
 
 struct NvmlProcessUtilization {
   unsigned pid;

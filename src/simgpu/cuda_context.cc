@@ -98,6 +98,17 @@ ROLLCALL_API gpu::CuResult cuCtxGetCurrent(gpu::CuContext* context) {
   return gpu::kCudaSuccess;
 }
 
+// The device of the current context, by its CUDA ordinal.
+ROLLCALL_API gpu::CuResult cuCtxGetDevice(gpu::CuDevice* device) {
+  if (!usable()) return gpu::kCudaNotInitialized;
+  if (device == nullptr) return gpu::kCudaInvalidValue;
+  const Lock lock;
+  const Context* current = t_stack.top();
+  if (current == nullptr || !current->alive) return gpu::kCudaInvalidContext;
+  *device = current->device;
+  return gpu::kCudaSuccess;
+}
+
 ROLLCALL_API gpu::CuResult cuCtxPushCurrent_v2(gpu::CuContext context) {
   if (!usable()) return gpu::kCudaNotInitialized;
   const Lock lock;

@@ -1,6 +1,7 @@
 // Stand-in libcuda, first part: initialisation and devices.
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "simgpu/cuda_state.h"
 #include "simgpu/obey.h"
@@ -26,8 +27,10 @@ gpu::CuResult initialise() {
   const VisibleDevices devices =
       parse_visible_devices(getenv("CUDA_VISIBLE_DEVICES"), g_state.client.node().gpus);
   if (devices.count == 0) return gpu::kCudaNoDevice;
+  Request request;
+  request.object = static_cast<uint64_t>(gettid());
   Reply reply;
-  const gpu::CuResult result = node_call(Operation::kCuInit, Request{}, &reply);
+  const gpu::CuResult result = node_call(Operation::kCuInit, request, &reply);
   if (result != gpu::kCudaSuccess) return result;
   obey(reply.order);
   g_state.devices = devices;

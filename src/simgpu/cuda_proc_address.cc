@@ -30,6 +30,7 @@ gpu::CuResult cuCtxDestroy(gpu::CuContext);
 gpu::CuResult cuCtxDestroy_v2(gpu::CuContext);
 gpu::CuResult cuCtxSetCurrent(gpu::CuContext);
 gpu::CuResult cuCtxGetCurrent(gpu::CuContext*);
+gpu::CuResult cuCtxGetDevice(gpu::CuDevice*);
 gpu::CuResult cuCtxPushCurrent(gpu::CuContext);
 gpu::CuResult cuCtxPushCurrent_v2(gpu::CuContext);
 gpu::CuResult cuCtxPopCurrent(gpu::CuContext*);
@@ -73,6 +74,7 @@ const ProcEntry kTable[] = {
     ROLLCALL_PROC("cuCtxDestroy", 4000, cuCtxDestroy_v2),
     ROLLCALL_PROC("cuCtxSetCurrent", 4000, cuCtxSetCurrent),
     ROLLCALL_PROC("cuCtxGetCurrent", 4000, cuCtxGetCurrent),
+    ROLLCALL_PROC("cuCtxGetDevice", 2000, cuCtxGetDevice),
     ROLLCALL_PROC("cuCtxPushCurrent", 2000, cuCtxPushCurrent),
     ROLLCALL_PROC("cuCtxPushCurrent", 4000, cuCtxPushCurrent_v2),
     ROLLCALL_PROC("cuCtxPopCurrent", 2000, cuCtxPopCurrent),

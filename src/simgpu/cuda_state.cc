@@ -54,6 +54,7 @@ gpu::CuResult node_call(Operation operation, const Request& request, Reply* repl
     case Status::kUnidentified:
       return gpu::kCudaSystemNotReady;
     case Status::kFailed:
+    case Status::kNoPermission:
       return gpu::kCudaUnknown;
   }
   return gpu::kCudaUnknown;

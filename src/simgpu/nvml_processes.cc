@@ -1,4 +1,4 @@
-// Stand-in libnvidia-ml, second part: memory and the processes on a device. The
+// Stand-in libnvidia-ml, third part: memory and the processes on a device. The
 // list comes from the node already as the caller's view has it; here it only
 // takes the shape that the caller's version of the call wants.
 #include <string.h>
@@ -37,6 +37,18 @@ gpu::NvmlReturn list(gpu::NvmlDevice device, unsigned* count, Entry* entries, Fi
   if (needed > capacity) return gpu::kNvmlInsufficientSize;
   for (unsigned i = 0; i < needed; ++i) fill(g_state.client.entries()[i], &entries[i]);
   return gpu::kNvmlSuccess;
+}
+
+// `fill` gets the device's bytes in all, and those free.
+template <typename Fill>
+gpu::NvmlReturn memory_of(gpu::NvmlDevice device, Fill fill) {
+  const Lock lock;
+  Request request;
+  if (!gpu_of(device, &request.gpu)) return gpu::kNvmlInvalidArgument;
+  Reply reply;
+  const gpu::NvmlReturn result = node_call(Operation::kMemoryInfo, request, &reply);
+  if (result == gpu::kNvmlSuccess) fill(reply.value2, reply.value);
+  return result;
 }
 
 }  // namespace
@@ -86,14 +98,17 @@ ROLLCALL_API gpu::NvmlReturn nvmlDeviceGetProcessUtilization(gpu::NvmlDevice dev
 ROLLCALL_API gpu::NvmlReturn nvmlDeviceGetMemoryInfo(gpu::NvmlDevice device, gpu::NvmlMemory* memory) {
   if (!usable()) return gpu::kNvmlUninitialized;
   if (memory == nullptr) return gpu::kNvmlInvalidArgument;
-  const Lock lock;
-  Request request;
-  if (!gpu_of(device, &request.gpu)) return gpu::kNvmlInvalidArgument;
-  Reply reply;
-  const gpu::NvmlReturn result = node_call(Operation::kMemoryInfo, request, &reply);
-  if (result != gpu::kNvmlSuccess) return result;
-  memory->total = reply.value2;
-  memory->free = reply.value;
-  memory->used = reply.value2 - reply.value;
-  return gpu::kNvmlSuccess;
+  return memory_of(device, [memory](unsigned long long total, unsigned long long free) {
+    *memory = {total, free, total - free};
+  });
+}
+
+// `used` of this form leaves out what the driver keeps for itself: nothing here.
+ROLLCALL_API gpu::NvmlReturn nvmlDeviceGetMemoryInfo_v2(gpu::NvmlDevice device, gpu::NvmlMemoryV2* memory) {
+  if (!usable()) return gpu::kNvmlUninitialized;
+  if (memory == nullptr) return gpu::kNvmlInvalidArgument;
+  if (memory->version != gpu::kNvmlMemoryV2Version) return gpu::kNvmlArgumentVersionMismatch;
+  return memory_of(device, [memory](unsigned long long total, unsigned long long free) {
+    *memory = {gpu::kNvmlMemoryV2Version, total, 0, free, total - free};
+  });
 }

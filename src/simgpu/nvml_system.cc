@@ -1,12 +1,10 @@
-// Stand-in libnvidia-ml, first part: initialisation, devices, and what concerns
-// the node as a whole.
+// Stand-in libnvidia-ml, first part: initialisation, and what concerns the node
+// as a whole.
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/process.h"
 #include "simgpu/nvml_state.h"
-#include "simgpu/uuid.h"
 
 using namespace rollcall;  // the API below is C: it has no namespace of its own
 using namespace rollcall::simgpu;
@@ -41,6 +39,8 @@ gpu::NvmlReturn node_call(Operation operation, const Request& request, Reply* re
       return gpu::kNvmlSuccess;
     case Status::kUnknownObject:
       return gpu::kNvmlInvalidArgument;
+    case Status::kNoPermission:
+      return gpu::kNvmlNoPermission;
     default:
       return gpu::kNvmlUnknown;
   }
@@ -66,12 +66,20 @@ ROLLCALL_API gpu::NvmlReturn nvmlInit_v2() {
     if (link != Link::kOpen) return gpu::kNvmlUnknown;
     Reply reply;
     const gpu::NvmlReturn result = node_call(Operation::kNvmlInit, Request{}, &reply);
-    if (result != gpu::kNvmlSuccess) return result;
+    if (result != gpu::kNvmlSuccess) {
+      g_state.client.close();
+      return result;
+    }
   }
   g_state.users.fetch_add(1, std::memory_order_acq_rel);
   return gpu::kNvmlSuccess;
 }
 ROLLCALL_API gpu::NvmlReturn nvmlInit() __attribute__((alias("nvmlInit_v2")));
+
+// The flags say what may be missing and what not to attach to; here nothing is.
+ROLLCALL_API gpu::NvmlReturn nvmlInitWithFlags(unsigned /*flags*/) {
+  return nvmlInit_v2();
+}
 
 ROLLCALL_API gpu::NvmlReturn nvmlShutdown() {
   if (!usable()) return gpu::kNvmlUninitialized;
@@ -81,51 +89,21 @@ ROLLCALL_API gpu::NvmlReturn nvmlShutdown() {
   return gpu::kNvmlSuccess;
 }
 
-ROLLCALL_API gpu::NvmlReturn nvmlDeviceGetCount_v2(unsigned* count) {
-  if (!usable()) return gpu::kNvmlUninitialized;
-  if (count == nullptr) return gpu::kNvmlInvalidArgument;
-  *count = g_state.client.node().gpus;
-  return gpu::kNvmlSuccess;
-}
-ROLLCALL_API gpu::NvmlReturn nvmlDeviceGetCount(unsigned*) __attribute__((alias("nvmlDeviceGetCount_v2")));
-
-ROLLCALL_API gpu::NvmlReturn nvmlDeviceGetHandleByIndex_v2(unsigned index, gpu::NvmlDevice* device) {
-  if (!usable()) return gpu::kNvmlUninitialized;
-  if (device == nullptr || index >= g_state.client.node().gpus) return gpu::kNvmlInvalidArgument;
-  *device = handle_of(index);
-  return gpu::kNvmlSuccess;
-}
-ROLLCALL_API gpu::NvmlReturn nvmlDeviceGetHandleByIndex(unsigned, gpu::NvmlDevice*)
-    __attribute__((alias("nvmlDeviceGetHandleByIndex_v2")));
-
-ROLLCALL_API gpu::NvmlReturn nvmlDeviceGetHandleByUUID(const char* uuid, gpu::NvmlDevice* device) {
-  if (!usable()) return gpu::kNvmlUninitialized;
-  if (uuid == nullptr || device == nullptr) return gpu::kNvmlInvalidArgument;
-  for (unsigned gpu = 0; gpu < g_state.client.node().gpus; ++gpu) {
-    char text[kUuidTextSize];
-    format_uuid(gpu_uuid(gpu), text);
-    if (strcasecmp(text, uuid) == 0) {
-      *device = handle_of(gpu);
-      return gpu::kNvmlSuccess;
-    }
-  }
-  return gpu::kNvmlNotFound;
-}
-
-ROLLCALL_API gpu::NvmlReturn nvmlDeviceGetUUID(gpu::NvmlDevice device, char* uuid, unsigned length) {
-  if (!usable()) return gpu::kNvmlUninitialized;
-  unsigned gpu = 0;
-  if (uuid == nullptr || !gpu_of(device, &gpu)) return gpu::kNvmlInvalidArgument;
-  char text[kUuidTextSize];
-  format_uuid(gpu_uuid(gpu), text);
-  return copy_text(text, uuid, length);
-}
-
 ROLLCALL_API gpu::NvmlReturn nvmlSystemGetDriverVersion(char* version, unsigned length) {
   if (!usable()) return gpu::kNvmlUninitialized;
   if (version == nullptr) return gpu::kNvmlInvalidArgument;
   return copy_text(g_state.client.node().driver_version, version, length);
 }
+
+// The real one is documented without the need of nvmlInit; this one learns it by connecting.
+ROLLCALL_API gpu::NvmlReturn nvmlSystemGetCudaDriverVersion_v2(int* version) {
+  if (!usable()) return gpu::kNvmlUninitialized;
+  if (version == nullptr) return gpu::kNvmlInvalidArgument;
+  *version = g_state.client.node().cuda_version;
+  return gpu::kNvmlSuccess;
+}
+ROLLCALL_API gpu::NvmlReturn nvmlSystemGetCudaDriverVersion(int*)
+    __attribute__((alias("nvmlSystemGetCudaDriverVersion_v2")));
 
 // Looked up in the caller's own /proc, where a number of another namespace's
 // numbering names another process or none; the name is cut to the room.
@@ -154,12 +132,16 @@ ROLLCALL_API const char* nvmlErrorString(gpu::NvmlReturn result) {
       return "Invalid Argument";
     case gpu::kNvmlNotSupported:
       return "Not Supported";
+    case gpu::kNvmlNoPermission:
+      return "Insufficient Permissions";
     case gpu::kNvmlNotFound:
       return "Not Found";
     case gpu::kNvmlInsufficientSize:
       return "Insufficient Size";
     case gpu::kNvmlDriverNotLoaded:
       return "Driver Not Loaded";
+    case gpu::kNvmlArgumentVersionMismatch:
+      return "Argument version mismatch";
     default:
       return "Unknown Error";
   }

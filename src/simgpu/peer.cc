@@ -12,7 +12,9 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "base/process.h"
 
@@ -23,6 +25,8 @@
 namespace rollcall::simgpu {
 namespace {
 
+// More threads than any client here has; the search for one must end.
+constexpr int kMaxThreads = 4096;
 constexpr const char* kSamePidNamespace =
     "start simgpud in a PID namespace that holds its clients, best the host's";
 
@@ -48,6 +52,16 @@ base::Result<std::vector<uint64_t>> namespace_inodes(pid_t pid) {
     fd = std::move(parent);
   }
   return base::failure(path, "more nested PID namespaces than the kernel allows");
+}
+
+// The numbers that one status file gives, from the reader's namespace inwards.
+base::Result<std::vector<pid_t>> read_nspid(const std::string& path) {
+  std::array<char, 8192> text;
+  const ssize_t length = base::read_small_file(path.c_str(), text.data(), text.size());
+  if (length < 0) return base::system_failure(path, "read", errno);
+  std::vector<pid_t> pids(base::kMaxPidNamespaces);
+  pids.resize(base::parse_nspid(text.data(), static_cast<size_t>(length), pids.data(), pids.size()));
+  return pids;
 }
 
 }  // namespace
@@ -93,22 +107,39 @@ bool pidfd_dead(int pidfd) {
 
 base::Result<NameChain> read_name_chain(pid_t pid) {
   const std::string path = "/proc/" + std::to_string(pid) + "/status";
-  std::array<char, 8192> text;
-  const ssize_t length = base::read_small_file(path.c_str(), text.data(), text.size());
-  if (length < 0) return base::system_failure(path, "read", errno);
-  std::array<pid_t, base::kMaxPidNamespaces> pids;
-  const size_t count = base::parse_nspid(text.data(), static_cast<size_t>(length), pids.data(), pids.size());
+  const auto pids = read_nspid(path);
+  if (!pids) return tl::unexpected(pids.error());
   const auto inodes = namespace_inodes(pid);
   if (!inodes) return tl::unexpected(inodes.error());
-  if (count != inodes->size()) {
+  if (pids->size() != inodes->size()) {
     return base::failure(path,
-                         "NSpid has " + std::to_string(count) + " numbers, but the process lies in " +
+                         "NSpid has " + std::to_string(pids->size()) + " numbers, but the process lies in " +
                              std::to_string(inodes->size()) + " PID namespaces",
                          "mount a /proc of simgpud's own PID namespace");
   }
   NameChain chain;
-  for (size_t i = 0; i < count; ++i) chain.push_back({(*inodes)[i], pids[i]});
+  for (size_t i = 0; i < pids->size(); ++i) chain.push_back({(*inodes)[i], (*pids)[i]});
   return chain;
+}
+
+// The threads of a process share its PID namespaces, so each has a number for
+// every name of its process. Where only the daemon's numbering is of interest,
+// `process` has one name and the rest of a thread's numbers are not used.
+base::Result<NameChain> read_thread_chain(pid_t pid, const NameChain& process, pid_t claimed) {
+  const std::string folder = "/proc/" + std::to_string(pid) + "/task";
+  std::error_code error;
+  std::filesystem::directory_iterator thread(folder, error);
+  for (int seen = 0; !error && thread != std::filesystem::directory_iterator() && seen < kMaxThreads;
+       thread.increment(error), ++seen) {
+    const auto pids = read_nspid(thread->path().string() + "/status");
+    // One that has just ended cannot be the one that waits for an answer.
+    if (!pids || pids->empty() || pids->back() != claimed || pids->size() < process.size()) continue;
+    NameChain chain = process;
+    for (size_t i = 0; i < chain.size(); ++i) chain[i].pid = (*pids)[i];
+    return chain;
+  }
+  return base::failure("client " + std::to_string(pid),
+                       "says that its thread " + std::to_string(claimed) + " called, but has no such thread");
 }
 
 }  // namespace rollcall::simgpu

@@ -33,4 +33,9 @@ bool pidfd_dead(int pidfd);
 // NSpid of /proc/PID/status beside the chain of its namespaces' inodes.
 base::Result<NameChain> read_name_chain(pid_t pid);
 
+// The names of one thread of `pid`, for a process that has the names `process`.
+// `claimed` is what the client says its thread's id is, in its own namespace; an
+// error unless /proc knows a thread of that process by that number.
+base::Result<NameChain> read_thread_chain(pid_t pid, const NameChain& process, pid_t claimed);
+
 }  // namespace rollcall::simgpu

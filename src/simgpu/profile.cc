@@ -70,6 +70,26 @@ class TableReader {
     value = *found;
   }
 
+  // Optional: not there leaves the value as it is.
+  void boolean(const char* key, bool& value) {
+    const toml::node* node = known(key);
+    if (node == nullptr) return;
+    const auto found = node->value_exact<bool>();
+    if (!found) return fail(*node, quoted(key) + " must be true or false");
+    value = *found;
+  }
+
+  // Optional: one of two words; the second one sets the value to true.
+  void choice(const char* key, const std::string& no, const std::string& yes, bool& value) {
+    const toml::node* node = known(key);
+    if (node == nullptr) return;
+    const auto found = node->value_exact<std::string>();
+    if (!found || (*found != no && *found != yes)) {
+      return fail(*node, quoted(key) + " must be \"" + no + "\" or \"" + yes + "\"");
+    }
+    value = *found == yes;
+  }
+
   // Null if it is not there; a wrong type is an error.
   const toml::table* table(const char* key, bool is_required) {
     const toml::node* node = is_required ? required(key) : known(key);
@@ -170,7 +190,7 @@ void read_cost(TableReader& costs, const char* name, const std::string& where, b
 void read_device(const toml::table& table, const std::string& where, base::Result<void>& result,
                  Profile& profile) {
   TableReader reader(table, "device", where, result);
-  reader.integer("gpus", 1, kMaxGpus, profile.gpus);
+  reader.integer("gpus", 0, kMaxGpus, profile.gpus);
   reader.text("name", kMaxTextBytes, profile.device_name);
   reader.integer("memory_mib", 1, kMaxMemoryMib, profile.memory_mib);
   reader.integer("context_mib", 0, kMaxMemoryMib, profile.context_mib);
@@ -179,6 +199,16 @@ void read_device(const toml::table& table, const std::string& where, base::Resul
   reader.integer("threads_per_multiprocessor", 1, kMaxSmallNumber, profile.threads_per_multiprocessor);
   reader.integer("cuda_version", 1000, kMaxSmallNumber, profile.cuda_version);
   reader.text("driver_version", kMaxTextBytes, profile.driver_version);
+  reader.finish();
+}
+
+void read_nvml(const toml::table& table, const std::string& where, base::Result<void>& result,
+               NvmlBehaviour& nvml) {
+  TableReader reader(table, "nvml", where, result);
+  reader.boolean("process_memory", nvml.process_memory);
+  reader.choice("lists", "process", "thread", nvml.lists_threads);
+  reader.boolean("persistence", nvml.persistence);
+  reader.boolean("refuse", nvml.refuse);
   reader.finish();
 }
 
@@ -231,6 +261,7 @@ base::Result<Profile> parse_profile(const std::string& toml, const std::string& 
   top.number("jitter", 1, profile.jitter);
   if (const toml::table* device = top.table("device", true)) read_device(*device, where, result, profile);
   if (const toml::table* costs = top.table("cost", false)) read_costs(*costs, where, result, profile);
+  if (const toml::table* nvml = top.table("nvml", false)) read_nvml(*nvml, where, result, profile.nvml);
   if (const toml::array* faults = top.tables("fault")) read_faults(top, *faults, where, result, profile);
   top.finish();
   if (result && profile.context_mib > profile.memory_mib) {

@@ -31,11 +31,19 @@ struct Fault {
   FaultAction action = FaultAction::kCrash;
 };
 
+// How NVML behaves where drivers differ.
+struct NvmlBehaviour {
+  bool process_memory = true;  // false: usedGpuMemory is unknown (all ones), as under WDDM and some vGPUs
+  bool lists_threads = false;  // lists the thread that called cuInit, not the process, as seen on 560
+  bool persistence = true;     // what the persistence mode is said to be
+  bool refuse = false;         // nvmlInit: no permission
+};
+
 struct Profile {
   std::string name;
   std::string description;
 
-  int gpus = 1;
+  int gpus = 1;  // 0: a driver that finds no device
   std::string device_name;
   uint64_t memory_mib = 0;
   uint64_t context_mib = 0;      // what one context takes
@@ -53,6 +61,8 @@ struct Profile {
   OperationCost memory;           // allocate and free
   OperationCost nvml_init;
   OperationCost nvml_query;  // lists, memory info, utilisation
+
+  NvmlBehaviour nvml;
 
   std::vector<Fault> faults;
 };

@@ -12,7 +12,7 @@
 namespace rollcall::simgpu {
 
 inline constexpr uint32_t kMagic = 0x4d495352;  // "RSIM"
-inline constexpr uint16_t kProtocolVersion = 1;
+inline constexpr uint16_t kProtocolVersion = 2;
 
 // Bounds of a node. Sixteen devices are what the HAMi-core region has room
 // for; 950 is the most that NVML itself returns (gpu::kNvmlMaxProcesses).
@@ -27,8 +27,8 @@ inline constexpr int kMaxMaxClients = 65'536;
 inline constexpr const char* kSocketVariable = "ROLLCALL_SIM_SOCKET";
 
 enum class Operation : uint16_t {
-  kHello = 1,  // must be first on a connection; answers with a NodeInfo
-  kCuInit,
+  kHello = 1,       // must be first on a connection; answers with a NodeInfo
+  kCuInit,          // object: the calling thread's id in its own namespace; see Server::plan_listing
   kContextCreate,   // gpu → value: context id
   kContextDestroy,  // object: context id
   kMemoryAllocate,  // object: context id, size → value: device pointer
@@ -48,6 +48,7 @@ enum class Status : uint32_t {
   kTooManyClients,  // the daemon's bound is reached; it then closes the connection
   kUnidentified,    // the kernel does not say who the client is; closed too
   kFailed,          // an injected fault: the call fails
+  kNoPermission,    // this node refuses NVML
 };
 
 // What the client does to itself before cuInit returns. Zero: nothing.
@@ -74,16 +75,21 @@ struct Reply {
 };
 static_assert(sizeof(Reply) == 32);
 
+// Bits of NodeInfo::features.
+inline constexpr uint32_t kFeaturePersistence = 1;
+
 struct NodeInfo {
   uint32_t gpus = 0;
   int32_t cuda_version = 0;
   int32_t multiprocessors = 0;
   int32_t threads_per_multiprocessor = 0;
+  uint32_t features = 0;
+  uint32_t reserved = 0;
   uint64_t memory_bytes = 0;
   char device_name[64] = {};     // ends with a NUL
   char driver_version[64] = {};  // ends with a NUL
 };
-static_assert(sizeof(NodeInfo) == 152);
+static_assert(sizeof(NodeInfo) == 160);
 
 struct ListEntry {
   uint32_t pid = 0;  // as the caller's view has it

@@ -46,6 +46,7 @@ Server::Server(ServerOptions options, base::Fd listener, base::Fd lifeline)
   info_.cuda_version = profile.cuda_version;
   info_.multiprocessors = profile.multiprocessors;
   info_.threads_per_multiprocessor = profile.threads_per_multiprocessor;
+  info_.features = profile.nvml.persistence ? kFeaturePersistence : 0;
   info_.memory_bytes = profile.memory_mib << 20;
   std::snprintf(info_.device_name, sizeof info_.device_name, "%s", profile.device_name.c_str());
   std::snprintf(info_.driver_version, sizeof info_.driver_version, "%s", profile.driver_version.c_str());
@@ -209,6 +210,7 @@ base::Result<uint64_t> Server::process_of(int fd, Status& refusal) {
   } else {
     process.names = {{0, peer->pid}};
   }
+  process.listed = process.names;
   if (pidfd_dead(pidfd->get())) {
     return base::failure("client " + std::to_string(peer->pid), "ended while it connected");
   }

@@ -51,12 +51,14 @@ class Server {
     Request request;
     Order order = Order::kNone;
     bool must_fail = false;
+    NameChain caller;  // of the thread whose cuInit is under way; empty: of the process
   };
   struct Process {
     pid_t pid = 0;
     uint64_t start_time = 0;
     base::Fd pidfd;
     NameChain names;
+    NameChain listed;  // what NVML lists it as: its own names, or those of a thread of it
     int connections = 0;
   };
 
@@ -69,6 +71,7 @@ class Server {
   base::Result<uint64_t> process_of(int fd, Status& refusal);
   void receive(uint64_t number);
   void begin(uint64_t number, Connection& connection);
+  bool plan_listing(Connection& connection);
   void plan_fault(Connection& connection);
   [[nodiscard]] const OperationCost& cost_of(Operation operation) const;
   void complete_due();

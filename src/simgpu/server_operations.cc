@@ -3,9 +3,11 @@
 // the model's time; each takes effect when its service ends, and is answered then.
 #include <sys/socket.h>
 
-#include <algorithm>
+#include <limits>
 
 #include "base/clock.h"
+#include "gpu/abi.h"
+#include "simgpu/peer.h"
 #include "simgpu/server.h"
 
 namespace rollcall::simgpu {
@@ -25,8 +27,34 @@ void Server::begin(uint64_t number, Connection& connection) {
   connection.busy = true;
   connection.order = Order::kNone;
   connection.must_fail = false;
-  if (operation == Operation::kCuInit) plan_fault(connection);
+  if (operation == Operation::kCuInit) {
+    if (!plan_listing(connection)) {
+      Reply refusal;
+      refusal.status = Status::kInvalid;
+      answer(number, refusal, {});
+      return drop_connection(number);
+    }
+    plan_fault(connection);
+  }
   model_.submit(number, 0, cost_of(operation), base::monotonic_ns());
+}
+
+// Some drivers list the thread that opened the device. Which thread that is only
+// the client can say; it is believed if the kernel knows such a thread of it,
+// now, while that thread waits for our answer.
+bool Server::plan_listing(Connection& connection) {
+  connection.caller.clear();
+  if (!options_.profile.nvml.lists_threads) return true;
+  const Process& process = processes_.at(connection.process);
+  const uint64_t claimed = connection.request.object;
+  if (claimed == 0 || claimed > static_cast<uint64_t>(std::numeric_limits<pid_t>::max())) return false;
+  auto caller = read_thread_chain(process.pid, process.names, static_cast<pid_t>(claimed));
+  if (!caller) {
+    report("simgpud: " + caller.error().line());
+    return false;
+  }
+  connection.caller = std::move(*caller);
+  return true;
 }
 
 // Faults count the calls in the order in which they reach the node.
@@ -105,6 +133,7 @@ Status Server::apply(Connection& connection, Reply& reply, std::string& payload)
     case Operation::kCuInit:
       if (connection.must_fail) return Status::kFailed;
       state_.initialise(process);
+      if (!connection.caller.empty()) processes_.at(process).listed = std::move(connection.caller);
       reply.order = connection.order;
       return Status::kOk;
     case Operation::kContextCreate:
@@ -125,6 +154,7 @@ Status Server::apply(Connection& connection, Reply& reply, std::string& payload)
       list_processes(connection, reply, payload);
       return Status::kOk;
     case Operation::kNvmlInit:
+      return options_.profile.nvml.refuse ? Status::kNoPermission : Status::kOk;
     case Operation::kHello:
       break;
   }
@@ -134,11 +164,13 @@ Status Server::apply(Connection& connection, Reply& reply, std::string& payload)
 // Those that the caller can see, the oldest first, as many as NVML returns.
 void Server::list_processes(const Connection& connection, Reply& reply, std::string& payload) const {
   const NameChain& caller = processes_.at(connection.process).names;
+  const bool memory_known = options_.profile.nvml.process_memory;
   for (const NodeState::Listed& listed : state_.list(connection.request.gpu)) {
     if (reply.value == kMaxListEntries) return;
-    const auto pid = visible_pid(options_.view, processes_.at(listed.process).names, caller);
+    const auto pid = visible_pid(options_.view, processes_.at(listed.process).listed, caller);
     if (!pid) continue;
-    const ListEntry entry{static_cast<uint32_t>(*pid), 0, listed.used_bytes};
+    const ListEntry entry{static_cast<uint32_t>(*pid), 0,
+                          memory_known ? listed.used_bytes : gpu::kNvmlMemoryNotAvailable};
     payload.append(reinterpret_cast<const char*>(&entry), sizeof entry);
     ++reply.value;
   }

@@ -76,8 +76,8 @@ base::Result<void> check(const SessionOptions& options) {
     return base::usage_error("--time-scale", "expected a number from 0 to " + std::to_string(kMaxTimeScale) +
                                                  ", found " + number_text(options.time_scale));
   }
-  if (options.gpus < 0 || options.gpus > static_cast<int>(kMaxGpus)) {
-    return base::usage_error("--gpus", "a simulated node has 1 to " + std::to_string(kMaxGpus) +
+  if (options.gpus < kNoGpus || options.gpus > static_cast<int>(kMaxGpus)) {
+    return base::usage_error("--gpus", "a simulated node has 0 to " + std::to_string(kMaxGpus) +
                                            " GPUs, found " + std::to_string(options.gpus));
   }
   if (options.max_clients < 0 || options.max_clients > kMaxMaxClients) {
@@ -107,26 +107,28 @@ base::Result<std::filesystem::path> make_private_folder() {
 }
 
 std::vector<std::string> daemon_arguments(const SessionOptions& options, const std::string& socket) {
-  return {options.simgpud.string(),
-          "--socket",
-          socket,
-          "--profile",
-          options.profile_file.string(),
-          "--view",
-          std::string(view_text(options.view)),
-          "--time-scale",
-          number_text(options.time_scale),
-          "--gpus",
-          std::to_string(options.gpus),
-          "--seed",
-          std::to_string(options.seed),
-          "--max-clients",
-          std::to_string(options.max_clients),
-          "--lifeline-fd",
-          std::to_string(kLifelineFd),
-          "--ready-fd",
-          std::to_string(kReadyFd),
-          "--remove-folder"};
+  std::vector<std::string> arguments = {options.simgpud.string(),
+                                        "--socket",
+                                        socket,
+                                        "--profile",
+                                        options.profile_file.string(),
+                                        "--view",
+                                        std::string(view_text(options.view)),
+                                        "--time-scale",
+                                        number_text(options.time_scale),
+                                        "--seed",
+                                        std::to_string(options.seed),
+                                        "--max-clients",
+                                        std::to_string(options.max_clients),
+                                        "--lifeline-fd",
+                                        std::to_string(kLifelineFd),
+                                        "--ready-fd",
+                                        std::to_string(kReadyFd),
+                                        "--remove-folder"};
+  if (options.gpus != 0) {
+    arguments.insert(arguments.end(), {"--gpus", std::to_string(options.gpus == kNoGpus ? 0 : options.gpus)});
+  }
+  return arguments;
 }
 
 base::Result<pid_t> spawn(const std::vector<std::string>& arguments, int lifeline, int ready) {

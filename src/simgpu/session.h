@@ -21,13 +21,16 @@
 
 namespace rollcall::simgpu {
 
+// A node whose driver finds no device, whatever the profile says.
+inline constexpr int kNoGpus = -1;
+
 struct SessionOptions {
   std::filesystem::path simgpud;       // the program
   std::filesystem::path library_dir;   // holds the stand-in libcuda.so.1 and libnvidia-ml.so.1
   std::filesystem::path profile_file;  // handed to simgpud; already known to be valid
   evidence::NvmlView view = evidence::NvmlView::kGlobal;
   double time_scale = 1.0;  // every service time is multiplied by it
-  int gpus = 0;             // 0: as many as the profile says
+  int gpus = 0;             // 0: as many as the profile says; kNoGpus: none
   uint64_t seed = 0;        // for the jitter of service times
   int max_clients = 0;      // processes; 0: default; raises the daemon's descriptor limit to fit
 };

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <optional>
 #include <string>
 
 #include "simgpu/listener.h"
@@ -14,14 +15,12 @@
 namespace rollcall::simgpu {
 namespace {
 
-// Per client a pidfd and two connections; and what the daemon itself has open.
-
 struct Arguments {
   std::string socket;
   std::string profile;
   std::string view = "global";
   double time_scale = 1;
-  int gpus = 0;
+  std::optional<int> gpus;
   uint64_t seed = 0;
   int max_clients = 0;
   int lifeline_fd = -1;
@@ -36,7 +35,7 @@ void describe(CLI::App& app, Arguments& arguments) {
   app.add_option("--view", arguments.view, "how processes are numbered: global or translated");
   app.add_option("--time-scale", arguments.time_scale, "factor on every service time")
       ->check(CLI::Range(0.0, static_cast<double>(kMaxTimeScale)));
-  app.add_option("--gpus", arguments.gpus, "number of GPUs; 0: as the profile says")
+  app.add_option("--gpus", arguments.gpus, "number of GPUs; default: as the profile says")
       ->check(CLI::Range(0, static_cast<int>(kMaxGpus)));
   app.add_option("--seed", arguments.seed, "seed of the service times' jitter");
   app.add_option("--max-clients", arguments.max_clients,
@@ -85,7 +84,7 @@ base::Result<void> serve(const Arguments& arguments, base::Fd& ready, base::Fd l
   auto profile = load_profile(arguments.profile);
   if (!profile) return tl::unexpected(profile.error());
   options.profile = std::move(*profile);
-  if (arguments.gpus != 0) options.profile.gpus = arguments.gpus;
+  if (arguments.gpus) options.profile.gpus = *arguments.gpus;
   const auto view = parse_view(arguments.view);
   if (!view) return tl::unexpected(view.error());
   options.view = *view;

@@ -12,6 +12,9 @@ expect_exit 0 "${sim[@]}" sh -c 'echo "$LD_LIBRARY_PATH $ROLLCALL_SIM_SOCKET"'
 read -r library_path socket <out
 [ -e "${library_path%%:*}/libcuda.so.1" ] || fail "no stand-in on the library path"
 [ ! -e "$socket" ] && [ ! -e "$(dirname "$socket")" ] || fail "the node's folder is left"
+expect_exit 0 "$rollcall" sim exec --profile instant --gpus 0 -- "$ROLLCALL_TEST_BIN/cuda_linked"
+expect_equal "cuInit without a device" "$(cat out)" 100
+expect_exit 2 "$rollcall" sim exec --gpus 17 -- true
 expect_exit 2 "$rollcall" sim exec --profile nowhere -- true
 expect_exit 2 "$rollcall" sim exec --view sideways -- true
 expect_exit 2 "$rollcall" sim exec

@@ -160,6 +160,22 @@ TEST(Daemon, WrongOrderEndsTheConnection) {
   EXPECT_EQ(still.call(Operation::kHello), Status::kOk);
 }
 
+// Where threads are listed, a client says which of them called, and is believed
+// only as far as the kernel bears it out.
+TEST(Daemon, BelievesNoThreadThatIsNotTheClients) {
+  const Node node(profile_text("[nvml]\nlists = \"thread\"\n"));
+  for (const uint64_t claim : {uint64_t{0}, uint64_t{1}, static_cast<uint64_t>(getppid()),
+                               uint64_t{INT32_MAX}, uint64_t{1} << 40, UINT64_MAX}) {
+    Raw liar;
+    EXPECT_EQ(liar.call(Operation::kHello), Status::kOk);
+    EXPECT_EQ(liar.call(Operation::kCuInit, claim), Status::kInvalid) << claim;
+    EXPECT_EQ(liar.receive(), std::nullopt) << claim;
+  }
+  Raw honest;
+  EXPECT_EQ(honest.call(Operation::kHello), Status::kOk);
+  EXPECT_EQ(honest.call(Operation::kCuInit, static_cast<uint64_t>(gettid())), Status::kOk);
+}
+
 TEST(Daemon, SurvivesGarbage) {
   const Node node;
   std::mt19937 random(4);

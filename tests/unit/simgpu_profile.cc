@@ -67,6 +67,30 @@ TEST(Profile, CostsThatAreNotNamedAreZero) {
   EXPECT_TRUE(profile->faults.empty());
 }
 
+TEST(Profile, ReadsHowNvmlBehaves) {
+  const auto usual = parse_profile(kHead + kDevice, "p.toml");
+  ASSERT_TRUE(usual) << usual.error().line();
+  EXPECT_TRUE(usual->nvml.process_memory);
+  EXPECT_FALSE(usual->nvml.lists_threads);
+  EXPECT_TRUE(usual->nvml.persistence);
+  EXPECT_FALSE(usual->nvml.refuse);
+  const auto odd = parse_profile(kHead + kDevice +
+                                     "[nvml]\nprocess_memory = false\nlists = \"thread\"\n"
+                                     "persistence = false\nrefuse = true\n",
+                                 "p.toml");
+  ASSERT_TRUE(odd) << odd.error().line();
+  EXPECT_FALSE(odd->nvml.process_memory);
+  EXPECT_TRUE(odd->nvml.lists_threads);
+  EXPECT_FALSE(odd->nvml.persistence);
+  EXPECT_TRUE(odd->nvml.refuse);
+  const auto nvml_error = [](const std::string& line) {
+    return error_of(kHead + kDevice + "[nvml]\n" + line + "\n");
+  };
+  EXPECT_EQ(nvml_error("refuse = 1"), "p.toml:14:10: 'nvml.refuse' must be true or false");
+  EXPECT_EQ(nvml_error("lists = \"threads\""), "p.toml:14:9: 'nvml.lists' must be \"process\" or \"thread\"");
+  EXPECT_EQ(nvml_error("list = \"thread\""), "p.toml:14:1: unknown key 'nvml.list'; did you mean 'lists'?");
+}
+
 TEST(Profile, NamesTheNearestKeyAndThePosition) {
   EXPECT_EQ(error_of(kHead + kDevice + "[cost.cuinit]\nserial_m = 2\n"),
             "p.toml:14:1: unknown key 'cost.cuinit.serial_m'; did you mean 'serial_ms'?");
@@ -92,8 +116,9 @@ TEST(Profile, RefusesWrongTypesAndRanges) {
     device.replace(at, device.find('\n', at) - at, key + " = " + value);
     return error_of(kHead + device);
   };
-  EXPECT_EQ(with("gpus", "0"), "p.toml:4:8: 'device.gpus' must be a whole number from 1 to 16");
-  EXPECT_NE(with("gpus", "17").find("from 1 to 16"), std::string::npos);
+  EXPECT_EQ(with("gpus", "-1"), "p.toml:4:8: 'device.gpus' must be a whole number from 0 to 16");
+  EXPECT_NE(with("gpus", "17").find("from 0 to 16"), std::string::npos);
+  EXPECT_EQ(with("gpus", "0"), "(no error)");
   EXPECT_NE(with("gpus", "1.0").find("whole number"), std::string::npos);
   EXPECT_NE(with("gpus", "\"2\"").find("whole number"), std::string::npos);
   EXPECT_NE(with("name", "7").find("must be a text"), std::string::npos);

@@ -183,7 +183,7 @@ TEST(Session, SaysWhyItDoesNotStart) {
             std::string::npos);
   wrong = options();
   wrong.gpus = 17;
-  EXPECT_NE(start_error(wrong).find("--gpus: a simulated node has 1 to 16 GPUs, found 17"),
+  EXPECT_NE(start_error(wrong).find("--gpus: a simulated node has 0 to 16 GPUs, found 17"),
             std::string::npos);
   wrong = options();
   wrong.max_clients = 100'000;

@@ -163,6 +163,40 @@ TEST(StandIn, OrdinalsFollowCudaVisibleDevicesAndNvmlIndicesDoNot) {
   });
 }
 
+TEST(StandIn, CudaVisibleDevicesTakesUuidsToo) {
+  const Node node(profile_text("", 1000, 2));
+  in_child([] {
+    const Driver driver;
+    ASSERT_EQ(driver.nvmlInit_v2(), gpu::kNvmlSuccess);
+    const std::string second = nvml_uuid(driver, 1);
+    const std::string first = nvml_uuid(driver, 0);
+    setenv("CUDA_VISIBLE_DEVICES", (second + "," + first).c_str(), 1);
+    ASSERT_EQ(driver.cuInit(0), gpu::kCudaSuccess);
+    EXPECT_EQ(cuda_uuid(driver, 0), second);
+    EXPECT_EQ(cuda_uuid(driver, 1), first);
+    gpu::CuContext context = nullptr;
+    EXPECT_EQ(driver.cuDevicePrimaryCtxRetain(&context, 0), gpu::kCudaSuccess);
+    EXPECT_EQ(driver.pids(0), Pids());
+    EXPECT_EQ(driver.pids(1), Pids{static_cast<unsigned>(getpid())});
+  });
+}
+
+TEST(StandIn, ACurrentContextKnowsItsDevice) {
+  const Node node(profile_text("", 1'000'000, 2));
+  in_child([] {
+    const Driver driver;
+    gpu::CuDevice device = -1;
+    EXPECT_EQ(driver.cuCtxGetDevice(&device), gpu::kCudaNotInitialized);
+    ASSERT_EQ(driver.cuInit(0), gpu::kCudaSuccess);
+    EXPECT_EQ(driver.cuCtxGetDevice(&device), gpu::kCudaInvalidContext);
+    gpu::CuContext context = nullptr;
+    ASSERT_EQ(driver.cuCtxCreate_v2(&context, 0, 1), gpu::kCudaSuccess);
+    EXPECT_EQ(driver.cuCtxGetDevice(nullptr), gpu::kCudaInvalidValue);
+    EXPECT_EQ(driver.cuCtxGetDevice(&device), gpu::kCudaSuccess);
+    EXPECT_EQ(device, 1);
+  });
+}
+
 TEST(StandIn, IsListedFromItsFirstContextToItsLastRelease) {
   on_node(profile_text(), [](const Driver& driver) {
     const Pids self = {static_cast<unsigned>(getpid())};

@@ -44,6 +44,46 @@ TEST(StandIn, ListsComeInTheStrideOfEachVersion) {
   });
 }
 
+TEST(StandIn, TellsWhatANodeCheckAsks) {
+  const Node node(profile_text("", 1100, 2));
+  in_child([] {
+    const Driver driver;
+    gpu::NvmlDevice device = nullptr;
+    int version = 0;
+    EXPECT_EQ(driver.nvmlSystemGetCudaDriverVersion(&version), gpu::kNvmlUninitialized);
+    ASSERT_EQ(driver.nvmlInitWithFlags(0), gpu::kNvmlSuccess);
+    ASSERT_EQ(driver.nvmlDeviceGetHandleByIndex_v2(1, &device), gpu::kNvmlSuccess);
+    EXPECT_EQ(driver.nvmlSystemGetCudaDriverVersion(&version), gpu::kNvmlSuccess);
+    EXPECT_EQ(version, 12040);
+    EXPECT_EQ(driver.nvmlSystemGetCudaDriverVersion_v2(nullptr), gpu::kNvmlInvalidArgument);
+    unsigned index = 0;
+    EXPECT_EQ(driver.nvmlDeviceGetIndex(device, &index), gpu::kNvmlSuccess);
+    EXPECT_EQ(index, 1U);
+    EXPECT_EQ(driver.nvmlDeviceGetIndex(nullptr, &index), gpu::kNvmlInvalidArgument);
+    char name[64] = {};
+    EXPECT_EQ(driver.nvmlDeviceGetName(device, name, 8), gpu::kNvmlInsufficientSize);
+    EXPECT_EQ(driver.nvmlDeviceGetName(device, name, 9), gpu::kNvmlSuccess);
+    EXPECT_STREQ(name, "Test GPU");
+    int mode = -1;
+    EXPECT_EQ(driver.nvmlDeviceGetPersistenceMode(device, &mode), gpu::kNvmlSuccess);
+    EXPECT_EQ(mode, gpu::kNvmlFeatureEnabled);
+    EXPECT_EQ(driver.nvmlDeviceGetComputeMode(device, &mode), gpu::kNvmlSuccess);
+    EXPECT_EQ(mode, gpu::kNvmlComputeModeDefault);
+    unsigned current = 9;
+    unsigned pending = 9;
+    EXPECT_EQ(driver.nvmlDeviceGetMigMode(device, &current, &pending), gpu::kNvmlSuccess);
+    EXPECT_EQ(current, 0U);
+    EXPECT_EQ(pending, 0U);
+    gpu::NvmlMemoryV2 memory{};
+    EXPECT_EQ(driver.nvmlDeviceGetMemoryInfo_v2(device, &memory), gpu::kNvmlArgumentVersionMismatch);
+    memory.version = gpu::kNvmlMemoryV2Version;
+    EXPECT_EQ(driver.nvmlDeviceGetMemoryInfo_v2(device, &memory), gpu::kNvmlSuccess);
+    EXPECT_EQ(memory.total, 1100 * kMib);
+    EXPECT_EQ(memory.free, 1100 * kMib);
+    EXPECT_EQ(memory.used + memory.reserved, 0U);
+  });
+}
+
 TEST(StandIn, UtilisationHasASampleForEachListedProcess) {
   on_node(profile_text(), [](const Driver& driver) {
     gpu::NvmlDevice device = nullptr;

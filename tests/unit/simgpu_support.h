@@ -120,6 +120,7 @@ struct Driver {
   TEST_CUDA(cuCtxDestroy_v2, gpu::CuContext);
   TEST_CUDA(cuCtxSetCurrent, gpu::CuContext);
   TEST_CUDA(cuCtxGetCurrent, gpu::CuContext*);
+  TEST_CUDA(cuCtxGetDevice, gpu::CuDevice*);
   TEST_CUDA(cuCtxPushCurrent_v2, gpu::CuContext);
   TEST_CUDA(cuCtxPopCurrent_v2, gpu::CuContext*);
   TEST_CUDA(cuMemAlloc_v2, gpu::CuDevicePtr*, size_t);
@@ -130,6 +131,7 @@ struct Driver {
   TEST_CUDA(cuGetProcAddress, const char*, void**, int, uint64_t);
   TEST_CUDA(cuGetProcAddress_v2, const char*, void**, int, uint64_t, int*);
   TEST_NVML(nvmlInit_v2);
+  TEST_NVML(nvmlInitWithFlags, unsigned);
   TEST_NVML(nvmlShutdown);
   TEST_NVML(nvmlDeviceGetCount_v2, unsigned*);
   TEST_NVML(nvmlDeviceGetHandleByIndex_v2, unsigned, gpu::NvmlDevice*);
@@ -141,6 +143,14 @@ struct Driver {
   TEST_NVML(nvmlDeviceGetProcessUtilization, gpu::NvmlDevice, gpu::NvmlProcessUtilization*, unsigned*,
             uint64_t);
   TEST_NVML(nvmlDeviceGetMemoryInfo, gpu::NvmlDevice, gpu::NvmlMemory*);
+  TEST_NVML(nvmlDeviceGetMemoryInfo_v2, gpu::NvmlDevice, gpu::NvmlMemoryV2*);
+  TEST_NVML(nvmlDeviceGetIndex, gpu::NvmlDevice, unsigned*);
+  TEST_NVML(nvmlDeviceGetName, gpu::NvmlDevice, char*, unsigned);
+  TEST_NVML(nvmlDeviceGetPersistenceMode, gpu::NvmlDevice, int*);
+  TEST_NVML(nvmlDeviceGetComputeMode, gpu::NvmlDevice, int*);
+  TEST_NVML(nvmlDeviceGetMigMode, gpu::NvmlDevice, unsigned*, unsigned*);
+  TEST_NVML(nvmlSystemGetCudaDriverVersion, int*);
+  TEST_NVML(nvmlSystemGetCudaDriverVersion_v2, int*);
   TEST_NVML(nvmlSystemGetDriverVersion, char*, unsigned);
   TEST_NVML(nvmlSystemGetProcessName, unsigned, char*, unsigned);
 #undef TEST_CUDA
