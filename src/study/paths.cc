@@ -18,6 +18,7 @@ base::Result<Paths> find_paths() {
   Paths paths;
   paths.self = self;
   paths.worker = prefix / "bin" / "rollcall-worker";
+  paths.probe = prefix / "bin" / "rollcall-probe";
   paths.simgpud = prefix / "bin" / "simgpud";
   paths.shim = lib / "librollcall_shim.so";
   paths.sim_dir = lib / "sim";

@@ -12,6 +12,7 @@ namespace rollcall::study {
 struct Paths {
   std::filesystem::path self;         // the running program
   std::filesystem::path worker;       // bin/rollcall-worker
+  std::filesystem::path probe;        // bin/rollcall-probe
   std::filesystem::path simgpud;      // bin/simgpud
   std::filesystem::path shim;         // lib/rollcall/librollcall_shim.so
   std::filesystem::path sim_dir;      // lib/rollcall/sim, with the stand-in driver libraries
