@@ -100,7 +100,7 @@ int choose(int argc, char** argv) {
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
   const std::vector<std::pair<const char*, Action (*)(CLI::App&)>> commands = {
-      {"run", add_run}, {"summarize", add_summarize}, {"sim", add_sim}};
+      {"run", add_run}, {"summarize", add_summarize}, {"doctor", add_doctor}, {"sim", add_sim}};
   std::vector<std::pair<CLI::App*, Action>> actions;
   for (const auto& [name, add] : commands) {
     Action action = add(app);

@@ -143,6 +143,10 @@ std::string last_line(std::string text) {
   return evidence::clean_text(at == std::string::npos ? text : text.substr(at + 1));
 }
 
+std::string name_of(const ProbeProgram& program, const std::vector<std::string>& arguments) {
+  return fmt::format("{} {}", program.file.filename().string(), fmt::join(arguments, " "));
+}
+
 enum class Ending { kExited, kDeadline, kTooMuch };
 
 // Until the program has ended and nobody holds its output any more than that.
@@ -171,45 +175,52 @@ Ending follow(Running& running, int64_t deadline_ms, std::string* output, std::s
 
 }  // namespace
 
-base::Result<std::string> ask(const ProbeProgram& program, const std::vector<std::string>& arguments) {
-  const std::string what = fmt::format("rollcall-probe {}", fmt::join(arguments, " "));
+base::Result<ProgramEnd> run_to_end(const ProbeProgram& program, const std::vector<std::string>& arguments) {
+  const std::string what = name_of(program, arguments);
   auto running = start(program, arguments);
   if (!running) return tl::unexpected(running.error());
-  std::string output;
+  ProgramEnd end;
   std::string errors;
-  const Ending ending = follow(*running, program.deadline_ms, &output, &errors);
+  const Ending ending = follow(*running, program.deadline_ms, &end.output, &errors);
   // Before it is reaped, so that the group's number is still its own. What it started
   // ends with it.
   kill(-running->pid, SIGKILL);
   pollfd gone{running->pidfd.get(), POLLIN, 0};
   if (poll(&gone, 1, kKillMs) <= 0) {
-    return base::failure(what, "hangs in the driver and cannot be killed",
+    return base::failure(what, "hangs in the kernel and cannot be killed",
                          "see dmesg; the machine may have to be restarted");
   }
-  int status = 0;
   pid_t reaped = -1;
   do {
-    reaped = waitpid(running->pid, &status, 0);
+    reaped = waitpid(running->pid, &end.status, 0);
   } while (reaped < 0 && errno == EINTR);
   if (reaped != running->pid) return base::system_failure(what, "learn how it ended", errno);
-  const std::string said = last_line(std::move(errors));
+  end.last_error_line = last_line(std::move(errors));
   if (ending == Ending::kDeadline) {
     return base::failure(what,
-                         fmt::format("no answer within {} ms{}", program.deadline_ms,
-                                     said.empty() ? "" : "; it said: " + said),
+                         fmt::format("not done within {} ms{}", program.deadline_ms,
+                                     end.last_error_line.empty() ? "" : "; it said: " + end.last_error_line),
                          "a driver that hangs or a GPU that is asleep: look at nvidia-smi and dmesg");
   }
   if (ending == Ending::kTooMuch) {
     return base::failure(what, fmt::format("printed more than {} bytes", kMaxOutputBytes));
   }
-  if (WIFSIGNALED(status)) {
+  return end;
+}
+
+base::Result<std::string> ask(const ProbeProgram& program, const std::vector<std::string>& arguments) {
+  auto end = run_to_end(program, arguments);
+  if (!end) return tl::unexpected(end.error());
+  const std::string what = name_of(program, arguments);
+  const std::string& said = end->last_error_line;
+  if (WIFSIGNALED(end->status)) {
     return base::failure(
-        what, fmt::format("ended by signal {}{}", WTERMSIG(status), said.empty() ? "" : ": " + said));
+        what, fmt::format("ended by signal {}{}", WTERMSIG(end->status), said.empty() ? "" : ": " + said));
   }
-  if (WEXITSTATUS(status) != 0) {
-    return base::failure(what, said.empty() ? fmt::format("exit status {}", WEXITSTATUS(status)) : said);
+  if (WEXITSTATUS(end->status) != 0) {
+    return base::failure(what, said.empty() ? fmt::format("exit status {}", WEXITSTATUS(end->status)) : said);
   }
-  return output;
+  return std::move(end->output);
 }
 
 namespace {

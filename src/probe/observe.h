@@ -20,6 +20,18 @@ struct ProbeProgram {
   int64_t deadline_ms = 30'000;  // for one question; then it is killed and that is the error
 };
 
+// How a program ended that did so by itself, and what it said.
+struct ProgramEnd {
+  int status = 0;  // as waitpid gives it
+  std::string output;
+  std::string last_error_line;  // of its standard error; empty if there was none
+};
+
+// Runs any small program like a question: its standard input is empty, and what it
+// leaves behind is ended with it. The deadline and output beyond 1 MiB are errors; how
+// it ended is for the caller to judge.
+base::Result<ProgramEnd> run_to_end(const ProbeProgram& program, const std::vector<std::string>& arguments);
+
 // Runs `rollcall-probe ARGUMENTS…` and returns what it printed. An exit status
 // other than 0, a signal, the deadline and output beyond 1 MiB are errors that say
 // so (with the last line of its standard error).
