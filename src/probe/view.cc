@@ -163,13 +163,14 @@ ViewFacts observe() {
     return facts;
   }
   const Watched apart = watch(*nvml, true);
-  // A namespace that was refused says nothing of the driver; everything else that went
-  // wrong would go wrong again.
-  const bool refused = apart.seen.own_namespace == false;
-  if (!apart.seen.error.empty() && !refused) return facts_of(apart);
+  // A namespace that was refused, or in which the driver does not work, says nothing of
+  // what the driver does outside one.
+  const bool apart_failed = !apart.seen.error.empty();
   const Watched beside = watch(*nvml, false);
-  facts = facts_of(refused ? beside : apart);
-  if (refused && facts.view == ViewKind::kUnknown) facts.reason += " (" + apart.seen.error + ")";
+  facts = facts_of(apart_failed ? beside : apart);
+  if (apart_failed && facts.view == ViewKind::kUnknown) {
+    facts.reason += " (in a PID namespace of its own: " + apart.seen.error + ")";
+  }
   facts.caller_is_listed_as_itself = listed_as_itself(beside.seen);
   return facts;
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/mount.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -35,13 +36,14 @@ bool write_file(const char* path, const std::string& text) {
   return fd.valid() && write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
-// Where a PID namespace alone is not allowed, one inside a user namespace may be.
+// Where a PID namespace alone is not allowed, one inside a user namespace may be. With
+// it a mount namespace, for a /proc of its own.
 bool unshare_pids() {
-  if (unshare(CLONE_NEWPID) == 0) return true;
+  if (unshare(CLONE_NEWPID | CLONE_NEWNS) == 0) return true;
   if (errno != EPERM) return false;
   const uid_t user = geteuid();
   const gid_t group = getegid();
-  if (unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0) return false;
+  if (unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS) != 0) return false;
   write_file("/proc/self/setgroups", "deny");
   return write_file("/proc/self/uid_map", fmt::format("{} {} 1", user, user)) &&
          write_file("/proc/self/gid_map", fmt::format("{} {} 1", group, group));
@@ -55,9 +57,17 @@ int wait_for_end_of(pid_t pid) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
+// The driver's cuInit fails with 304 in a process that does not find itself in /proc
+// (seen with driver 580.159.04). Where /proc cannot be mounted, that is what will be told.
+void mount_own_proc() {
+  (void)mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
+  (void)mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr);
+}
+
 // PID 1 of the new namespace.
 [[noreturn]] void be_first(const char* self, int spare_pids) {
   die_with_parent(0);
+  mount_own_proc();
   for (int i = 0; i < spare_pids; ++i) {
     const pid_t spare = fork();
     if (spare == 0) _exit(0);

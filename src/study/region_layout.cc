@@ -1,0 +1,175 @@
+// See region_layout.h. A region may be written while it is looked at: only its
+// header and the slots' PIDs are read, and nothing is mapped.
+#include "study/region_layout.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/fd.h"
+#include "hami/region.h"
+#include "shim/region.h"
+#include "shim/region_fields.h"
+
+namespace rollcall::study {
+namespace {
+
+Layout own_layout() {
+  Layout layout{"rollcall", fmt::format("{}.{}", shim::kRegionMajor, shim::kRegionMinor), {}};
+  layout.numbers = {{"region.size", shim::kRegionSizeBytes},
+                    {"slots.count", shim::kRegionSlots},
+                    {"slots.offset", sizeof(shim::RegionHeader)},
+                    {"slot.size", sizeof(shim::RegionSlot)}};
+  for (const shim::RegionField& field : shim::kRegionFields) {
+    layout.numbers.push_back({std::string(field.name) + ".offset", field.offset});
+    layout.numbers.push_back({std::string(field.name) + ".size", field.size_bytes});
+  }
+  return layout;
+}
+
+Layout hami_layout() {
+  Layout layout{"hami-core", fmt::format("{}.{}", hami::kRegionMajor, hami::kRegionMinor), {}};
+  layout.numbers = {{"region.size", hami::kRegionBytes},
+                    {"slots.count", hami::kSlots},
+                    {"slots.offset", hami::kSlotsOffset},
+                    {"slot.size", hami::kSlotBytes}};
+  for (const hami::Field& field : hami::region_fields()) {
+    layout.numbers.push_back({std::string(field.name) + ".offset", field.offset});
+    layout.numbers.push_back({std::string(field.name) + ".size", field.size_bytes});
+  }
+  return layout;
+}
+
+class File {
+ public:
+  static base::Result<File> open_file(const std::filesystem::path& path) {
+    File file;
+    // Not blocking: opening a FIFO would wait for its writer for ever.
+    file.fd_.reset(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    struct stat info {};
+    if (!file.fd_.valid() || fstat(file.fd_.get(), &info) != 0) {
+      return base::usage_error(path.string(), fmt::format("cannot open: {}", std::strerror(errno)));
+    }
+    if (!S_ISREG(info.st_mode)) {
+      return base::usage_error(path.string(), "expected a regular file, found something else");
+    }
+    file.size_bytes_ = static_cast<uint64_t>(info.st_size);
+    return file;
+  }
+
+  [[nodiscard]] bool read_at(void* buffer, size_t size, uint64_t offset) const {
+    size_t done = 0;
+    while (done < size) {
+      const ssize_t got =
+          pread(fd_.get(), static_cast<char*>(buffer) + done, size - done, static_cast<off_t>(offset + done));
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) return false;
+      done += static_cast<size_t>(got);
+    }
+    return true;
+  }
+  [[nodiscard]] uint64_t size_bytes() const { return size_bytes_; }
+
+ private:
+  base::Fd fd_;
+  uint64_t size_bytes_ = 0;
+};
+
+std::string misfit_of(shim::RegionCheck check) {
+  switch (check) {
+    case shim::RegionCheck::kValid:
+      return "";
+    case shim::RegionCheck::kBlank:
+      return "blank: its set-up never finished";
+    case shim::RegionCheck::kForeign:
+      return "not a region of rollcall's";
+    case shim::RegionCheck::kOtherVersion:
+      return "of a version that is not known here";
+    case shim::RegionCheck::kDamaged:
+      return "its sizes do not fit its magic";
+  }
+  return "not known";
+}
+
+std::string misfit_of(hami::RegionCheck check) {
+  switch (check) {
+    case hami::RegionCheck::kValid:
+      return "";
+    case hami::RegionCheck::kForeign:
+      return "neither of the known layouts";
+    case hami::RegionCheck::kOtherVersion:
+      return "of a version that is not known here";
+    case hami::RegionCheck::kBlank:
+      return "blank: its set-up never finished";
+    case hami::RegionCheck::kTruncated:
+      return "shorter than its layout";
+  }
+  return "not known";
+}
+
+// Unset: the slots cannot be read.
+std::optional<uint64_t> own_slots_used(const File& file) {
+  uint64_t used = 0;
+  for (uint64_t slot = 0; slot < shim::kRegionSlots; ++slot) {
+    int32_t pid = 0;
+    if (!file.read_at(&pid, sizeof pid, sizeof(shim::RegionHeader) + slot * sizeof(shim::RegionSlot))) {
+      return std::nullopt;
+    }
+    if (pid != 0) ++used;
+  }
+  return used;
+}
+
+RegionIdentity identify_own(const File& file, const shim::RegionHeader& header) {
+  RegionIdentity identity;
+  identity.layout = "rollcall";
+  identity.version = fmt::format("{}.{}", header.major, header.minor);
+  identity.size_bytes = file.size_bytes();
+  identity.misfit = misfit_of(shim::check_region(header, file.size_bytes()));
+  if (identity.misfit.empty()) identity.slots_used = own_slots_used(file);
+  return identity;
+}
+
+RegionIdentity identify_hami(const File& file) {
+  const auto read_at = [&](void* buffer, size_t size, uint64_t offset) {
+    return file.read_at(buffer, size, offset);
+  };
+  const hami::RegionSummary summary = hami::check_region(file.size_bytes(), read_at);
+  RegionIdentity identity;
+  identity.size_bytes = file.size_bytes();
+  identity.misfit = misfit_of(summary.check);
+  if (summary.magic == hami::kRegionMagic) {
+    identity.layout = "hami-core";
+    identity.version = fmt::format("{}.{}", summary.major, summary.minor);
+  }
+  if (!identity.misfit.empty()) return identity;
+  if (const auto slots = hami::read_slots(read_at)) identity.slots_used = slots->size();
+  return identity;
+}
+
+}  // namespace
+
+std::vector<Layout> known_layouts() {
+  return {own_layout(), hami_layout()};
+}
+
+base::Result<RegionIdentity> identify_region(const std::filesystem::path& path) {
+  const auto file = File::open_file(path);
+  if (!file) return tl::unexpected(file.error());
+  char first = 0;
+  if (file->size_bytes() > 0 && !file->read_at(&first, 1, 0)) {
+    return base::usage_error(path.string(), fmt::format("cannot read: {}", std::strerror(errno)));
+  }
+  shim::RegionHeader header{};
+  const bool own = file->size_bytes() >= sizeof header && file->read_at(&header, sizeof header, 0) &&
+                   header.magic.load() == shim::kRegionMagic;
+  RegionIdentity identity = own ? identify_own(*file, header) : identify_hami(*file);
+  if (identity.misfit.empty() && !identity.slots_used) identity.misfit = "its slots cannot be read";
+  return identity;
+}
+
+}  // namespace rollcall::study
