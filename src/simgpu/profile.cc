@@ -58,6 +58,12 @@ class TableReader {
     value = static_cast<Integer>(*found);
   }
 
+  // Optional: not there leaves the value as it is.
+  void count(const char* key, int max, int& value) {
+    if (table_.contains(key)) return integer(key, 1, max, value);
+    known(key);
+  }
+
   // Optional: not there means 0.
   void number(const char* key, double max, double& value) {
     const toml::node* node = known(key);
@@ -184,6 +190,11 @@ void read_cost(TableReader& costs, const char* name, const std::string& where, b
   reader.number("serial_ms", kMaxCostMs, cost.serial_ms);
   reader.number("per_client_ms", kMaxCostMs, cost.per_client_ms);
   reader.number("per_context_ms", kMaxCostMs, cost.per_context_ms);
+  reader.count("crowd_waiting", kMaxMaxClients, cost.crowd_waiting);
+  reader.number("crowded_ms", kMaxCostMs, cost.crowded_ms);
+  if (table->contains("crowd_waiting") != table->contains("crowded_ms")) {
+    reader.fail(*table, "'crowd_waiting' and 'crowded_ms' of [" + costs.path(name) + "] go together");
+  }
   reader.finish();
 }
 

@@ -15,12 +15,16 @@ namespace rollcall::simgpu {
 
 // The cost of one driver operation, at time scale 1. A part that every process
 // pays for itself, in parallel, then a part that is served one at a time for
-// the whole node. The serial part grows with those alive.
+// the whole node. The serial part grows with those alive, and is one step higher
+// while a crowd waits for the lock: with a hundred at once, cuInit takes more than
+// twice as long for each process as with fifty or fewer.
 struct OperationCost {
   double parallel_ms = 0;
   double serial_ms = 0;
   double per_client_ms = 0;   // serial, for each process that has initialised and lives
   double per_context_ms = 0;  // serial, for each context alive on the node
+  int crowd_waiting = 0;      // so many that wait for the lock behind an operation are a crowd
+  double crowded_ms = 0;      // serial, with a crowd waiting
 };
 
 // What a process does instead of answering; for tests of what a launcher does

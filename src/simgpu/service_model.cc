@@ -16,7 +16,13 @@ int64_t to_ns(double ms) {
 }
 
 bool needs_lock(const OperationCost& cost) {
-  return cost.serial_ms > 0 || cost.per_client_ms > 0 || cost.per_context_ms > 0;
+  return cost.serial_ms > 0 || cost.per_client_ms > 0 || cost.per_context_ms > 0 || cost.crowded_ms > 0;
+}
+
+double serial_ms(const OperationCost& cost, const Load& load, size_t waiting) {
+  const bool crowded = waiting >= static_cast<size_t>(cost.crowd_waiting);
+  return cost.serial_ms + cost.per_client_ms * load.clients + cost.per_context_ms * load.contexts +
+         (crowded ? cost.crowded_ms : 0);
 }
 
 }  // namespace
@@ -46,10 +52,8 @@ void ServiceModel::abandon(Owner owner) {
 void ServiceModel::take_lock(const Load& load) {
   holder_ = queue_.front();
   queue_.pop_front();
-  const OperationCost& cost = holder_->cost;
-  const double serial_ms =
-      cost.serial_ms + cost.per_client_ms * load.clients + cost.per_context_ms * load.contexts;
-  lock_free_ns_ = std::max(lock_free_ns_, holder_->arrived_ns) + to_ns(serial_ms * holder_->factor);
+  lock_free_ns_ = std::max(lock_free_ns_, holder_->arrived_ns) +
+                  to_ns(serial_ms(holder_->cost, load, queue_.size()) * holder_->factor);
 }
 
 std::optional<ServiceModel::Completion> ServiceModel::advance(int64_t now_ns, const Load& load) {

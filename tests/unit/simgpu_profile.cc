@@ -25,7 +25,8 @@ TEST(Profile, ReadsEveryKey) {
   const auto profile =
       parse_profile(kHead + "jitter = 0.25\n" + kDevice +
                         "[cost.cuinit]\nparallel_ms = 1.5\nserial_ms = 2\nper_client_ms = 0.25\n"
-                        "per_context_ms = 0.5\n[cost.context_create]\nserial_ms = 3\n"
+                        "per_context_ms = 0.5\ncrowd_waiting = 50\ncrowded_ms = "
+                        "1.25\n[cost.context_create]\nserial_ms = 3\n"
                         "[cost.context_destroy]\nserial_ms = 4\n[cost.memory]\nserial_ms = 5\n"
                         "[cost.nvml_init]\nserial_ms = 6\n[cost.nvml_query]\nserial_ms = 7\n"
                         "[[fault]]\nnth_cuinit = 3\naction = \"stop\"\n"
@@ -48,6 +49,8 @@ TEST(Profile, ReadsEveryKey) {
   EXPECT_EQ(profile->cuinit.serial_ms, 2);
   EXPECT_EQ(profile->cuinit.per_client_ms, 0.25);
   EXPECT_EQ(profile->cuinit.per_context_ms, 0.5);
+  EXPECT_EQ(profile->cuinit.crowd_waiting, 50);
+  EXPECT_EQ(profile->cuinit.crowded_ms, 1.25);
   EXPECT_EQ(profile->context_create.serial_ms, 3);
   EXPECT_EQ(profile->context_destroy.serial_ms, 4);
   EXPECT_EQ(profile->memory.serial_ms, 5);
@@ -134,6 +137,12 @@ TEST(Profile, RefusesWrongCosts) {
     const std::string error = error_of(kHead + kDevice + "[cost.cuinit]\nserial_ms = " + value + "\n");
     EXPECT_NE(error.find("'cost.cuinit.serial_ms' must be a number from 0 to"), std::string::npos) << error;
   }
+  EXPECT_NE(error_of(kHead + kDevice + "[cost.cuinit]\ncrowded_ms = 2\n")
+                .find("'crowd_waiting' and 'crowded_ms' of [cost.cuinit] go together"),
+            std::string::npos);
+  EXPECT_NE(error_of(kHead + kDevice + "[cost.cuinit]\ncrowd_waiting = 0\ncrowded_ms = 2\n")
+                .find("'cost.cuinit.crowd_waiting' must be a whole number from 1"),
+            std::string::npos);
   EXPECT_NE(error_of(kHead + "jitter = 1.5\n" + kDevice).find("'jitter' must be a number from 0 to 1"),
             std::string::npos);
   EXPECT_NE(error_of(kHead + "cost = 3\n" + kDevice).find("'cost' must be a table, written [cost]"),

@@ -15,7 +15,12 @@ constexpr int64_t ms(double value) {
 
 OperationCost cost(double parallel_ms, double serial_ms, double per_client_ms = 0,
                    double per_context_ms = 0) {
-  return {parallel_ms, serial_ms, per_client_ms, per_context_ms};
+  OperationCost result;
+  result.parallel_ms = parallel_ms;
+  result.serial_ms = serial_ms;
+  result.per_client_ms = per_client_ms;
+  result.per_context_ms = per_context_ms;
+  return result;
 }
 
 struct End {
@@ -83,6 +88,29 @@ TEST(ServiceModel, TheLoadWhenTheLockIsTakenSetsThePrice) {
   // Its effect, one context more, is what the next one is priced by.
   EXPECT_FALSE(model.advance(ms(21), {4, 2}));
   EXPECT_EQ(model.next_event_ns(), ms(21 + 24));
+}
+
+TEST(ServiceModel, BeforeACrowdAnOperationCostsOneStepMore) {
+  ServiceModel model(1, 0, 0);
+  OperationCost stepped = cost(0, 10);
+  stepped.crowd_waiting = 2;
+  stepped.crowded_ms = 15;
+  for (uint64_t owner = 1; owner <= 4; ++owner) model.submit(owner, 0, stepped, 0);
+  // The first finds the lock free before anybody waits; the others leave 2, 1 and
+  // 0 waiting behind them.
+  EXPECT_EQ(run(model), (std::vector<End>{{1, 10}, {2, 35}, {3, 45}, {4, 55}}));
+}
+
+TEST(ServiceModel, AStepAloneIsStillSerial) {
+  ServiceModel model(1, 0, 0);
+  OperationCost stepped;
+  stepped.crowd_waiting = 1;
+  stepped.crowded_ms = 5;
+  model.submit(1, 0, cost(0, 10), 0);
+  model.submit(2, 0, stepped, 0);
+  model.submit(3, 0, stepped, 0);
+  // One waits behind the second, nobody behind the third.
+  EXPECT_EQ(run(model), (std::vector<End>{{1, 10}, {2, 15}, {3, 15}}));
 }
 
 TEST(ServiceModel, ACostThatOnlyGrowsWithLoadIsStillSerial) {
