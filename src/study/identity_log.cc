@@ -63,9 +63,12 @@ class Pattern {
 
   // The texts of the groups, in the order in which they were asked for.
   [[nodiscard]] std::optional<std::vector<std::string_view>> search(std::string_view line) const {
+    const re2::StringPiece text(line.data(), line.size());
+    // Nearly every line is somebody's chatter; it costs no allocation.
+    if (!expression_->Match(text, 0, text.size(), RE2::UNANCHORED, nullptr, 0)) return std::nullopt;
     std::vector<re2::StringPiece> found(static_cast<size_t>(expression_->NumberOfCapturingGroups()) + 1);
-    if (!expression_->Match(re2::StringPiece(line.data(), line.size()), 0, line.size(), RE2::UNANCHORED,
-                            found.data(), static_cast<int>(found.size()))) {
+    if (!expression_->Match(text, 0, text.size(), RE2::UNANCHORED, found.data(),
+                            static_cast<int>(found.size()))) {
       return std::nullopt;
     }
     std::vector<std::string_view> texts;
