@@ -40,7 +40,7 @@ expect_exit 1 node global "$rollcall" doctor --shim missing.so
 grep -q "^  fail  shim .*missing.so" out || fail "a missing shim is not named"
 
 # Who computes on the device is told.
-expect_exit 0 node global bash -c 'coproc hold { '"$rollcall"' probe hold primary; }; read -r _ <&"${hold[0]}"
+expect_exit 0 node global bash -c 'coproc hold { exec '"$rollcall"' probe hold primary; }; read -r _ <&"${hold[0]}"
   '"$rollcall"' doctor --json; kill "$hold_PID"'
 check gpu_idle | grep -q "^warn in use by [0-9]* (rollcall-probe, 518 MiB) on device 0" || fail "$(check gpu_idle)"
 # A node too small for the contexts of all.

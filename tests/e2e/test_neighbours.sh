@@ -6,7 +6,7 @@ probe=$ROLLCALL_PREFIX/bin/rollcall-probe
 # They are on the node, under ever new PIDs, and the view is told among them or said
 # to be unknown: never the wrong one.
 expect_exit 0 "$rollcall" sim exec --profile study --time-scale 0.05 --view translated -- bash -c '
-  coproc near { '"$probe"' neighbours 3; }
+  coproc near { exec '"$probe"' neighbours 3; }
   read -r word <&"${near[0]}"; echo "$word"
   for i in $(seq 40); do '"$probe"' processes | jq ".processes[].pid"; done | sort -u | wc -l
   for i in 1 2 3; do '"$probe"' view | jq -r .view; done

@@ -32,16 +32,16 @@ expect_one_line "repetition 1 of 2.*cuInit returned 100"
 expect_exit 1 env LD_LIBRARY_PATH="$ROLLCALL_PREFIX/lib/rollcall/sim" "$ROLLCALL_PREFIX/bin/rollcall-probe" phases
 jq -e '.error | test("cuInit returned 100")' out >/dev/null || fail "no error in the document"
 sed 's/^memory_mib.*/memory_mib = 600/' "$ROLLCALL_SOURCE/profiles/instant.toml" >small.toml
-expect_exit 1 "$rollcall" sim exec --profile ./small.toml -- bash -c 'coproc hold { '"$rollcall"' probe hold primary; }
-  read -r _ <&"${hold[0]}"; '"$rollcall"' probe context x; exit $?'
-expect_one_line "cuDevicePrimaryCtxRetain returned 2 .out of memory"
+expect_exit 1 "$rollcall" sim exec --profile ./small.toml -- bash -c 'coproc hold { exec '"$rollcall"' probe hold primary; }
+  read -r _ <&"${hold[0]}"; '"$rollcall"' probe context x; status=$?; kill "$hold_PID"; wait "$hold_PID"; exit $status'
+grep -q "^rollcall: .*cuDevicePrimaryCtxRetain returned 2 .out of memory" err || { cat err; fail "the call is not named"; }
 expect_exit 2 "$rollcall" probe phases --repetitions 0
 expect_exit 2 "$rollcall" probe hold sideways
 expect_exit 2 "$rollcall" probe
 
 # A holder is listed until it is told to end.
 for mode in primary nonprimary; do
-  expect_exit 0 node bash -c 'coproc hold { '"$rollcall"' probe hold '"$mode"'; }; read -r line <&"${hold[0]}"; echo "$line"
+  expect_exit 0 node bash -c 'coproc hold { exec '"$rollcall"' probe hold '"$mode"'; }; read -r line <&"${hold[0]}"; echo "$line"
     '"$ROLLCALL_PREFIX"'/bin/rollcall-probe processes | jq ".processes | length"
     kill -TERM "$hold_PID"; wait "$hold_PID"; echo "status $?"
     '"$ROLLCALL_PREFIX"'/bin/rollcall-probe processes | jq ".processes | length"'

@@ -21,9 +21,9 @@ expect_equal "region" "$(jq -c '[.layout, .version, .size_bytes, .slots_used, .m
 head -c 1000000 /dev/zero >blank
 printf '\xd0\xf6\x2f\x01\x01\0\0\0\x02\0\0\0' >short # HAMi-core's magic and version, and no more
 printf 'Hello, world' >other
-head -c 528000 own.region >cut
+head -c 528000 own.region >shortened
 : >empty
-for file in blank short other cut empty; do
+for file in blank short other shortened empty; do
   expect_exit 4 "$rollcall" probe layout "$file"
   expect_one_line "$file"
 done
