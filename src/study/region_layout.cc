@@ -20,10 +20,10 @@ namespace {
 
 Layout own_layout() {
   Layout layout{"rollcall", fmt::format("{}.{}", shim::kRegionMajor, shim::kRegionMinor), {}};
-  layout.numbers = {{"region.size", shim::kRegionSizeBytes},
-                    {"slots.count", shim::kRegionSlots},
-                    {"slots.offset", sizeof(shim::RegionHeader)},
-                    {"slot.size", sizeof(shim::RegionSlot)}};
+  layout.numbers = {{"region_size_bytes", shim::kRegionSizeBytes},
+                    {"slot_count", shim::kRegionSlots},
+                    {"first_slot_offset", sizeof(shim::RegionHeader)},
+                    {"slot_stride_bytes", sizeof(shim::RegionSlot)}};
   for (const shim::RegionField& field : shim::kRegionFields) {
     layout.numbers.push_back({std::string(field.name) + ".offset", field.offset});
     layout.numbers.push_back({std::string(field.name) + ".size", field.size_bytes});
@@ -33,10 +33,10 @@ Layout own_layout() {
 
 Layout hami_layout() {
   Layout layout{"hami-core", fmt::format("{}.{}", hami::kRegionMajor, hami::kRegionMinor), {}};
-  layout.numbers = {{"region.size", hami::kRegionBytes},
-                    {"slots.count", hami::kSlots},
-                    {"slots.offset", hami::kSlotsOffset},
-                    {"slot.size", hami::kSlotBytes}};
+  layout.numbers = {{"region_size_bytes", hami::kRegionBytes},
+                    {"slot_count", hami::kSlots},
+                    {"first_slot_offset", hami::kSlotsOffset},
+                    {"slot_stride_bytes", hami::kSlotBytes}};
   for (const hami::Field& field : hami::region_fields()) {
     layout.numbers.push_back({std::string(field.name) + ".offset", field.offset});
     layout.numbers.push_back({std::string(field.name) + ".size", field.size_bytes});
