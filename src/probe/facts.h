@@ -23,6 +23,12 @@ struct ListedProcess {
   friend bool operator==(const ListedProcess&, const ListedProcess&) = default;
 };
 
+inline std::vector<int64_t> pids_of(const std::vector<ListedProcess>& processes) {
+  std::vector<int64_t> pids;
+  for (const ListedProcess& process : processes) pids.push_back(process.pid);
+  return pids;
+}
+
 struct DeviceFacts {
   int nvml_index = 0;
   std::string uuid;  // "GPU-…"

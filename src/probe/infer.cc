@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
 
 namespace rollcall::probe {
 namespace {
@@ -110,12 +109,16 @@ std::optional<bool> listed_as_itself(const ViewObservation& seen) {
   return false;
 }
 
+std::set<int64_t> came(const std::vector<int64_t>& before, const std::vector<int64_t>& with) {
+  std::set<int64_t> numbers(with.begin(), with.end());
+  for (const int64_t number : before) numbers.erase(number);
+  return numbers;
+}
+
 std::vector<int64_t> came_and_went(const std::vector<int64_t>& before, const std::vector<int64_t>& with,
                                    const std::vector<int64_t>& after) {
-  std::set<int64_t> numbers;
-  for (const int64_t number : with) {
-    if (!contains(before, number) && !contains(after, number)) numbers.insert(number);
-  }
+  std::set<int64_t> numbers = came(before, with);
+  for (const int64_t number : after) numbers.erase(number);
   return {numbers.begin(), numbers.end()};
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -50,5 +51,8 @@ std::optional<bool> listed_as_itself(const ViewObservation& seen);
 // Numbers that are in `with` but neither in `before` nor in `after`, sorted, each once.
 std::vector<int64_t> came_and_went(const std::vector<int64_t>& before, const std::vector<int64_t>& with,
                                    const std::vector<int64_t>& after);
+
+// Numbers that are in `with` but not in `before`: those that are to go.
+std::set<int64_t> came(const std::vector<int64_t>& before, const std::vector<int64_t>& with);
 
 }  // namespace rollcall::probe

@@ -5,11 +5,13 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <strings.h>
 
 #include <algorithm>
 #include <cstring>
 
+#include "base/clock.h"
 #include "evidence/json_object.h"
 #include "probe/stride.h"
 
@@ -23,6 +25,8 @@ constexpr unsigned kFirstCapacity = gpu::kNvmlMaxProcesses;
 constexpr unsigned kMaxCapacity = 1 << 16;
 // The count that a refused call names may be stale by the next one.
 constexpr int kMaxAttempts = 4;
+// Between two looks at a list from which somebody is to go.
+constexpr int kLingerMs = 20;
 
 template <typename Function>
 bool find(void* handle, Function* function, const char* name) {
@@ -219,6 +223,19 @@ base::Result<std::vector<ListedProcess>> NvmlDriver::list(std::optional<int> ind
     all.insert(all.end(), found->processes.begin(), found->processes.end());
   }
   return all;
+}
+
+base::Result<std::vector<ListedProcess>> NvmlDriver::list_without(const std::set<int64_t>& gone,
+                                                                  std::optional<int> index) const {
+  const int64_t end_ns = base::monotonic_ns() + base::kNsPerSecond;
+  for (;;) {
+    auto found = list(index);
+    const bool clear =
+        !found || std::none_of(found->begin(), found->end(),
+                               [&](const ListedProcess& process) { return gone.contains(process.pid); });
+    if (clear || base::monotonic_ns() > end_ns) return found;
+    poll(nullptr, 0, kLingerMs);
+  }
 }
 
 std::optional<int> NvmlDriver::stride(int version) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,10 @@ class NvmlDriver {
   [[nodiscard]] base::Result<ProcessList> list(int version, int index) const;
   // The first version that answers, of the one device, or of all where `index` is unset.
   [[nodiscard]] base::Result<std::vector<ListedProcess>> list(std::optional<int> index) const;
+  // The list once nobody of `gone` is on it any more, or after a second with whoever still
+  // is: a driver need not take a process off at once.
+  [[nodiscard]] base::Result<std::vector<ListedProcess>> list_without(const std::set<int64_t>& gone,
+                                                                      std::optional<int> index) const;
   // The stride of each version, over all devices.
   [[nodiscard]] std::optional<int> stride(int version) const;
 

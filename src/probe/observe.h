@@ -1,6 +1,7 @@
 // Asks rollcall-probe, a program of its own, about the node: a driver that hangs,
 // crashes or refuses costs the question, never the one who asks. The environment
-// is the caller's, so that whoever runs on the simulated node asks that node.
+// is the caller's, so that whoever runs on the simulated node asks that node. Call
+// from the main thread: what is started dies with the thread that started it.
 #pragma once
 
 #include <filesystem>

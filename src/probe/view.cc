@@ -25,12 +25,6 @@ struct Watched {
   ViewFacts measured;  // what is no conclusion: host memory, strides
 };
 
-std::vector<int64_t> pids_of(const std::vector<ListedProcess>& processes) {
-  std::vector<int64_t> pids;
-  for (const ListedProcess& process : processes) pids.push_back(process.pid);
-  return pids;
-}
-
 // What a child told of its list: pairs of PID and memory.
 std::vector<std::pair<int64_t, std::optional<uint64_t>>> read_list(const Json& list) {
   std::vector<std::pair<int64_t, std::optional<uint64_t>>> result;
@@ -42,7 +36,7 @@ std::vector<std::pair<int64_t, std::optional<uint64_t>>> read_list(const Json& l
   return result;
 }
 
-std::vector<int64_t> pids_of(const Json& list) {
+std::vector<int64_t> pids_in(const Json& list) {
   std::vector<int64_t> pids;
   for (const auto& [pid, memory] : read_list(list)) pids.push_back(pid);
   return pids;
@@ -110,10 +104,10 @@ base::Result<void> follow(const ViewChild& child, const NvmlDriver& nvml, Watche
   if (auto done = child.channel().send("release"); !done) return done;
   const auto third = next(child);
   if (!third) return tl::unexpected(third.error());
-  const auto outside_after = nvml.list(index);
+  const auto outside_after = nvml.list_without(came(pids_of(*outside_before), pids_of(*outside_with)), index);
   if (!outside_after) return tl::unexpected(outside_after.error());
-  seen.new_inside = came_and_went(pids_of(first->message.at("before")), pids_of(second->message.at("with")),
-                                  pids_of(third->message.at("after")));
+  seen.new_inside = came_and_went(pids_in(first->message.at("before")), pids_in(second->message.at("with")),
+                                  pids_in(third->message.at("after")));
   seen.new_outside = came_and_went(pids_of(*outside_before), pids_of(*outside_with), pids_of(*outside_after));
   return {};
 }

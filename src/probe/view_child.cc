@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <future>
 #include <set>
 #include <thread>
@@ -19,6 +20,7 @@
 #include "probe/channel.h"
 #include "probe/commands.h"
 #include "probe/cuda_driver.h"
+#include "probe/infer.h"
 #include "probe/nvml_driver.h"
 
 namespace rollcall::probe {
@@ -123,7 +125,7 @@ base::Result<void> be_watched(const Channel& channel) {
   if (done = await_word(channel); !done) return done;
   done = driver->check("cuDevicePrimaryCtxRelease", driver->primary_release(*device));
   if (!done) return done;
-  const auto after = nvml->list(index);
+  const auto after = nvml->list_without(came(pids_of(*before), pids_of(*with)), index);
   if (!after) return tl::unexpected(after.error());
   message = Json();
   message["after"] = json_of(*after);
