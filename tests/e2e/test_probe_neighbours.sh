@@ -3,6 +3,9 @@
 source "$(dirname "$0")/lib.sh"
 
 probe=$ROLLCALL_PREFIX/bin/rollcall-probe
+# A standard input that does not end.
+mkfifo endless
+exec 9<>endless
 # They are on the node, under ever new PIDs, and the view is told among them or said
 # to be unknown: never the wrong one.
 expect_exit 0 "$rollcall" sim exec --profile study --time-scale 0.05 --view translated -- bash -c '
@@ -20,7 +23,7 @@ expect_equal "end" "$(tail -2 out | tr '\n' ' ')" "status 0 0 "
 # SIGTERM ends them as well, and a killed parent takes them along.
 for signal in TERM KILL; do
   "$rollcall" sim exec --profile instant -- bash -c '
-    '"$probe"' neighbours 2 < <(sleep 60) >ready & echo $! >pid
+    '"$probe"' neighbours 2 <&9 >ready & echo $! >pid
     until grep -q ready ready; do sleep 0.05; done
     kill -'$signal' "$(cat pid)"; wait "$(cat pid)"; echo "$?" >status' 2>err
   expect_equal "status after $signal" "$(cat status)" "$([ "$signal" = TERM ] && echo 0 || echo 137)"
@@ -30,6 +33,6 @@ for signal in TERM KILL; do
 done
 
 # A driver that refuses: the reason, after ten attempts.
-expect_exit 1 env LD_LIBRARY_PATH="$ROLLCALL_PREFIX/lib/rollcall/sim" "$probe" neighbours 1 < <(sleep 60)
+expect_exit 1 env LD_LIBRARY_PATH="$ROLLCALL_PREFIX/lib/rollcall/sim" "$probe" neighbours 1 <&9
 expect_one_line "one failed 10 times in a row: cuInit returned 100"
 for n in 0 65 x ""; do expect_exit 2 "$probe" neighbours "$n"; done

@@ -43,13 +43,40 @@ TEST(Tables, ColumnsStayWhereTheyAre) {
       "self,peer,discovery_failed,external,unresolved,span_s,external_wall_s,cuinit_p50_ms,cuinit_p95_ms,"
       "cuinit_p99_ms,cuinit_max_ms,valid,invalid_reasons,resolve_p50_ms,context_p50_ms,context_max_ms,"
       "collect_s,"
-      "hold,added_p50_ms,added_p99_ms,context_added_p50_ms,context_added_p99_ms");
+      "hold,added_p50_ms,added_p99_ms,context_added_p50_ms,context_added_p99_ms,"
+      "control_p50_ms,control_max_ms,first_context_p50_ms,first_context_max_ms,neighbours,devices");
   EXPECT_EQ(
       first_line(pid_mapping_csv({})),
       "run_id,topology,arm,run,worker,cache,worker_pid,assigned_pid,class,peer_worker,peer_cache,alias,tier,"
       "cuinit_ms,source,assigned_nvml_pid,host_class,nvml_class,nvml_view,nvml_tier,added_ms,context_added_"
       "ms");
   EXPECT_EQ(external_wall_times_csv({}), "topology,arm,run,external_wall_s\n");
+}
+
+TEST(Tables, AControlsOwnTimeAndTheFirstContextStandInColumnsOfTheirOwn) {
+  auto run = good_run("1x2", "native-context");
+  run.record.exercise = evidence::Exercise::kProbe;
+  run.record.workload = evidence::Workload::kContext;
+  run.record.neighbours = 4;
+  run.record.devices = {"1,0", "0"};
+  for (auto& worker : run.workers) {
+    worker.control_result = worker.context_result = 0;
+    worker.control_ns = (worker.worker + 1) * 7 * test::kMs;
+    worker.context_ns = 5 * test::kMs;
+  }
+  auto row = row_of(summary_csv({run}), 0);
+  EXPECT_EQ(row["control_p50_ms"], "7.000");
+  EXPECT_EQ(row["control_max_ms"], "14.000");
+  EXPECT_EQ(row["context_max_ms"], "5.000");
+  EXPECT_EQ(row["first_context_p50_ms"], "20.000") << "from the opening of the gate";
+  EXPECT_EQ(row["first_context_max_ms"], "40.000");
+  EXPECT_EQ(row["neighbours"], "4");
+  EXPECT_EQ(row["devices"], "1,0/0");
+  run.workers[1].context_result = 2;
+  run.workers[1].control_result = 2;
+  row = row_of(summary_csv({run}), 0);
+  EXPECT_EQ(row["first_context_max_ms"], "20.000") << "what failed has no time";
+  EXPECT_EQ(row["control_max_ms"], "7.000");
 }
 
 TEST(Tables, AShimRunInFull) {
@@ -60,7 +87,7 @@ TEST(Tables, AShimRunInFull) {
   EXPECT_EQ(summary_csv({run}).substr(first_line(summary_csv({})).size() + 1),
             "007-2x2-legacy-r3,2x2,2,2,4,legacy,3,sim,none,init,4,0,2,1,1,0,0,0.080,18.000,20.000,40.000,40."
             "000,40.000,"
-            "true,,1.000,,,2.000,none,0.123,0.123,,\n");
+            "true,,1.000,,,2.000,none,0.123,0.123,,,,,,,0,\n");
   EXPECT_EQ(
       pid_mapping_csv({run}).substr(first_line(pid_mapping_csv({})).size() + 1),
       "007-2x2-legacy-r3,2x2,legacy,3,0,0,1000,1003,peer,3,1,,snapshot-diff,10.000,rollcall,,peer,peer,"
