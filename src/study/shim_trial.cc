@@ -118,7 +118,7 @@ base::Result<void> take_identity(const Trial& trial, Arm& arm) {
   if (arm.identity != IdentitySourceKind::kNone) return {};
   const bool finished = trial.outcome.worker.fate == evidence::Fate::kFinished;
   const std::string why =
-      finished ? trial.source.why
+      finished ? fmt::format("its cache file ({}): {}", arm.cache_variable, trial.source.why)
                : fmt::format("its trial worker did not finish ({})", how_it_ended(trial.outcome.worker));
   return base::usage_error(
       fmt::format("the shim '{}'", arm.name),

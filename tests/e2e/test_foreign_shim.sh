@@ -57,9 +57,10 @@ jq -e '.shims[0].identity == "rollcall"' ours/plan.json >/dev/null || fail "the 
 cp "$shim" mine.so
 plan right
 sed -i "s|^preload = .*|preload = \"mine.so\"|" plan.toml
-"$rollcall" run plan.toml --node sim --quiet --time-scale 0.3 --out changed >/dev/null 2>&1 &
+"$rollcall" run plan.toml --node sim --quiet --time-scale 0.3 --out changed >changed.log 2>&1 &
 launcher=$!
-await ls -d changed/runs/001-*
+run_there() { ls -d changed/runs/001-* >/dev/null 2>&1; }
+await run_there
 kill -TERM "$launcher"
 wait "$launcher" || true
 [ ! -e changed/SHA256SUMS ] || fail "it was finished before it could be interrupted"
