@@ -6,12 +6,12 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <system_error>
 
 #include "base/files.h"
 #include "base/process.h"
 #include "doctor/facts.h"
 #include "probe/observe.h"
+#include "study/shim_file.h"
 
 namespace rollcall::doctor {
 namespace {
@@ -45,13 +45,9 @@ std::string variable(const char* name) {
 
 // The library in a process that does nothing: whatever goes wrong is the loading's.
 base::Result<void> load_shim(const std::filesystem::path& worker, const std::string& shim) {
-  if (access(shim.c_str(), R_OK) != 0) return base::system_failure(shim, "read", errno);
-  std::error_code error;
-  const std::string file = std::filesystem::absolute(shim, error).string();
-  if (error) return base::system_failure(shim, "find", error.value());
-  if (file.find_first_of(" :") != std::string::npos) {
-    return base::failure(file, "a path with a blank or a colon cannot be preloaded", "copy it elsewhere");
-  }
+  const auto inspected = study::inspect_shim(shim, "");
+  if (!inspected) return tl::unexpected(inspected.error());
+  const std::string file = inspected->path.string();
   probe::ProbeProgram program;
   program.file = worker;
   program.environment = {{"LD_PRELOAD", file}};

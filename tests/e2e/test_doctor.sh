@@ -35,7 +35,7 @@ expect_exit 0 node global "$rollcall" doctor --shim "$ROLLCALL_PREFIX/lib/rollca
 check shim | grep -q "^pass " || fail "our shim does not load"
 echo "not a library" >bad.so
 expect_exit 1 node global "$rollcall" doctor --shim bad.so --json
-check shim | grep -q "^fail .*ld.so" || fail "shim: $(check shim)"
+check shim | grep -q "^fail .*not an ELF library" || fail "shim: $(check shim)"
 expect_exit 1 node global "$rollcall" doctor --shim missing.so
 grep -q "^  fail  shim .*missing.so" out || fail "a missing shim is not named"
 
@@ -64,3 +64,20 @@ expect_equal "listed as itself" "$(jq .facts.view.caller_is_listed_as_itself out
 expect_exit 1 node translated unshare --pid --fork "$rollcall" doctor --json
 check proc | grep -q "^fail " || fail "$(check proc)"
 check nvml_pids | grep -q "^pass translated" || fail "$(check nvml_pids)"
+
+# A driver that lists threads, tells no process's memory and lets the GPU sleep.
+instant=$ROLLCALL_PREFIX/share/rollcall/profiles/instant.toml
+{ cat "$instant"; printf '\n[nvml]\nlists = "thread"\nprocess_memory = false\npersistence = false\n'; } >threads.toml
+expect_exit 0 "$rollcall" sim exec --profile ./threads.toml -- "$rollcall" doctor --json
+check nvml_pids | grep -q "^warn the id of a thread" || fail "threads: $(check nvml_pids)"
+check process_memory | grep -q "^warn " || fail "memory: $(check process_memory)"
+check persistence | grep -q "^warn off" || fail "persistence: $(check persistence)"
+
+# A driver without a device, and NVML that refuses.
+sed 's/^gpus = 1/gpus = 0/' "$instant" >none.toml
+expect_exit 1 "$rollcall" sim exec --profile ./none.toml -- "$rollcall" doctor --json
+check cuda_driver | grep -q "^fail cuInit returned 100" || fail "no device: $(check cuda_driver)"
+{ cat "$instant"; printf '\n[nvml]\nrefuse = true\n'; } >refuse.toml
+"$rollcall" sim exec --profile ./refuse.toml -- "$rollcall" doctor --json >out || true
+check nvml | grep -qE "^(warn|fail) " || fail "refusing NVML: $(check nvml)"
+check nvml_pids | grep -q "^warn not known" || fail "refusing NVML: $(check nvml_pids)"

@@ -43,6 +43,9 @@ expect_one_line "--node real: .*libcuda"
 [ ! -e none ] || fail "a folder was made"
 expect_exit 1 on_node -- env CUDA_VISIBLE_DEVICES= "$rollcall" run --node real --quiet --topology 1x1 --arm native --out none
 expect_one_line "--node real: .*no.*device"
+sed 's/^gpus = 1/gpus = 0/' "$ROLLCALL_PREFIX/share/rollcall/profiles/instant.toml" >bare.toml
+expect_exit 1 "$rollcall" sim exec --profile ./bare.toml -- "$rollcall" run --node real --quiet --topology 1x1 --arm native --out none
+expect_one_line "--node real: cuInit returned 100"
 expect_exit 2 on_node -- "$rollcall" run --node real --quiet --topology 1x1 --arm native --devices 0,1 --out none
 expect_one_line "there is no device 1: this node has 1"
 sed 's/^name = .*/&\n/' "$ROLLCALL_PREFIX/share/rollcall/profiles/instant.toml" >refusing.toml

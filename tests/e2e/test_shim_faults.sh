@@ -40,6 +40,28 @@ expect_equal "right ones" "$(count_class grow self)" 2
 [ -s grow/regions/cache_0.region.zst ] || [ -s grow/runs/001-1x2-foreign-r1/regions/cache_0.region.zst ] ||
   fail "the region is not kept"
 
-for folder in hang exit close grow; do
+# A cache with HAMi-core's magic is read as such, and only if it is what it should be.
+run_hami() { # MODE CLASS REASON
+  printf '[study]\ntopologies = ["1x2"]\narms = ["foreign"]\nruns = 1\n[arm.foreign]\npreload = "%s"\n%s\n%s\n' \
+    "$ROLLCALL_TEST_BIN/libforeign_shim.so" 'cache_env = "FOREIGN_SHIM_CACHE"' \
+    "identity = \"hami-core\"
+env = { FOREIGN_SHIM_MODE = \"$1\" }" >plan.toml
+  expect_exit 0 "$rollcall" run plan.toml "${quick[@]}" --out "$1"
+  expect_equal "$2 in mode $1" "$(count_class "$1" "$2")" 2
+  expect_equal "reason in mode $1" "$(jq -r .discovery.reason "$1"/runs/*/workers.jsonl | sort -u)" "$3"
+}
+run_hami hami self ""
+run_hami hami-grow self ""
+run_hami hami-version unresolved region_other_version
+run_hami hami-truncated unresolved region_truncated
+run_hami right unresolved region_foreign
+run_hami silent unresolved region_missing
+# Without being told, by its magic.
+printf '[study]\n[arm.foreign]\ncache_env = "FOREIGN_SHIM_CACHE"\nenv = { FOREIGN_SHIM_MODE = "hami" }\n' >plan.toml
+expect_exit 0 "$rollcall" run plan.toml "${quick[@]}" --topology 1x2 --arm native --runs 1 \
+  --shim "foreign=$ROLLCALL_TEST_BIN/libforeign_shim.so" --out auto
+expect_equal "source" "$(column auto/derived/pid-mapping-summary.csv source | sort -u)" hami-core
+
+for folder in hang exit close grow hami hami-grow hami-version hami-truncated; do
   (cd "$folder" && sha256sum --quiet -c SHA256SUMS) || fail "$folder does not agree with its checksums"
 done

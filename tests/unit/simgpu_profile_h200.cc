@@ -27,14 +27,17 @@ const std::vector<Step> kInit = {Step::kCuInit};
 const std::vector<Step> kHold = {Step::kCuInit, Step::kRetain};
 const std::vector<Step> kProbe = {Step::kCuInit, Step::kRetain, Step::kRelease};
 
-// Driver 580.159.04, 16 cores, no shim.
+// Driver 580.159.04, 16 cores, no shim: the fastest and the slowest run (results/h200,
+// and single runs before that).
 const std::vector<Measured> kMeasured = {
-    {"cuInit", 1, kInit, 0.095, 0.107}, {"cuInit", 10, kInit, 0.19, 0.19}, {"cuInit", 50, kInit, 0.56, 0.56},
-    {"cuInit", 100, kInit, 1.9, 1.9},   {"cuInit", 250, kInit, 4.4, 6.7},  {"context", 50, kHold, 10.1, 10.7},
-    {"context", 100, kHold, 30, 30},    {"probe", 50, kProbe, 14.6, 14.6}, {"probe", 100, kProbe, 39.9, 39.9},
+    {"cuInit", 1, kInit, 0.093, 0.107}, {"cuInit", 10, kInit, 0.173, 0.19},
+    {"cuInit", 50, kInit, 0.56, 1.13},  {"cuInit", 100, kInit, 1.3, 1.97},
+    {"cuInit", 250, kInit, 3.8, 6.7},   {"context", 50, kHold, 9.27, 10.7},
+    {"context", 100, kHold, 28.8, 30},  {"probe", 50, kProbe, 13.4, 14.6},
+    {"probe", 100, kProbe, 38.1, 39.9},
 };
 // How far a figure of the model may lie outside the measured range.
-constexpr double kTolerance = 0.2;
+constexpr double kTolerance = 0.05;
 
 const OperationCost& cost_of(const Profile& profile, Step step) {
   switch (step) {
@@ -89,11 +92,11 @@ TEST(ProfileH200, AloneEachOperationTakesWhatItTookAlone) {
   const auto profile = load_profile(TEST_PROFILE_DIR "/h200.toml");
   ASSERT_TRUE(profile) << profile.error().line();
   const auto alone_ms = [](const OperationCost& cost) { return cost.parallel_ms + cost.serial_ms; };
-  EXPECT_GE(alone_ms(profile->cuinit), 95);
+  EXPECT_GE(alone_ms(profile->cuinit), 93);
   EXPECT_LE(alone_ms(profile->cuinit), 107);
-  EXPECT_GE(alone_ms(profile->context_create), 92);
+  EXPECT_GE(alone_ms(profile->context_create), 91);
   EXPECT_LE(alone_ms(profile->context_create), 135);
-  EXPECT_GE(alone_ms(profile->context_destroy), 54);
+  EXPECT_GE(alone_ms(profile->context_destroy), 53);
   EXPECT_LE(alone_ms(profile->context_destroy), 66);
   // The largest run that was measured fits on the device.
   EXPECT_GE(profile->memory_mib / profile->context_mib, 250U);
