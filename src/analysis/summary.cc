@@ -57,6 +57,11 @@ void count_valid(const Run& run, Tally& tally) {
   condition.workers += run.record.topology.workers();
   const ClassCounts counts = count_classes(classify(run));
   for (size_t i = 0; i < counts.count.size(); ++i) condition.classes.count[i] += counts.count[i];
+  if (run.record.discovers()) {
+    for (const evidence::WorkerRecord& worker : run.workers) {
+      if (!worker.discovery.reason.empty()) ++condition.reasons[worker.discovery.reason];
+    }
+  }
   for (const evidence::WorkerRecord& worker : run.workers) {
     if (worker.cuinit_result.value_or(0) != 0) ++condition.cuinit_failed;
   }

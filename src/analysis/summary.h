@@ -3,6 +3,7 @@
 // held. src/report lays it out; the exit status of `rollcall run` follows from it.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -35,6 +36,9 @@ struct Condition {
   evidence::Hold hold = evidence::Hold::kNone;
   int valid_runs = 0;
   int invalid_runs = 0;
+  // Of the failed, contradicting and missing discoveries over the valid runs: how often
+  // each reason was given.
+  std::map<std::string, int> reasons;
   ClassCounts classes;     // over the valid runs; all zero without a shim
   int workers = 0;         // over the valid runs
   int cuinit_failed = 0;   // over the valid runs
@@ -75,6 +79,7 @@ ExperimentSummary summarise(const std::vector<evidence::Run>& runs);
 // arms; but where there are others, "legacy" is only the control and is not
 // judged. Invalid runs are judged, too: their times mean nothing, but a worker
 // that held another's PID held it.
+// Those that could not be resolved keep a gate from knowing what it asks.
 std::set<Class> occurred(const std::vector<evidence::Run>& runs, const std::set<Class>& wanted);
 
 }  // namespace rollcall::analysis

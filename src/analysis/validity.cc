@@ -25,13 +25,6 @@ constexpr int kCudaErrorOutOfMemory = 2;
 constexpr int64_t kMinGateSkewNs = 50 * base::kNsPerMs;
 constexpr int64_t kGateSkewSpanPart = 10;  // a tenth of the span
 
-// The stand-in driver lies in lib/rollcall/sim, in the build tree as in an
-// installation; no real driver does.
-bool is_stand_in(const std::filesystem::path& library) {
-  const auto folder = library.parent_path();
-  return folder.filename() == "sim" && folder.parent_path().filename() == "rollcall";
-}
-
 void check_fate(const WorkerRecord& worker, Codes& codes) {
   switch (worker.fate) {
     case Fate::kFinished:
@@ -151,6 +144,13 @@ void check_gate_skew(const Run& run, Codes& codes) {
 }
 
 }  // namespace
+
+// The stand-in driver lies in lib/rollcall/sim, in the build tree as in an
+// installation; no real driver does.
+bool is_stand_in(const std::filesystem::path& library) {
+  const auto folder = library.parent_path();
+  return folder.filename() == "sim" && folder.parent_path().filename() == "rollcall";
+}
 
 std::vector<std::string> invalid_reasons(const Run& run) {
   Codes codes;

@@ -2,12 +2,16 @@
 // the raw records alone.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "evidence/records.h"
 
 namespace rollcall::analysis {
+
+// Whether a driver library is a stand-in of the simulated node, by its place.
+bool is_stand_in(const std::filesystem::path& library);
 
 // The codes, each once, in alphabetical order; empty means valid.
 //   aborted           the run was given up before its end

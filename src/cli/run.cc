@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <ctime>
@@ -72,30 +73,45 @@ bool says_something(const study::PlanRequest& r) {
 }
 
 // A file, or the name of a plan that comes with the program.
-std::filesystem::path find_plan(const std::string& given, const study::Paths& paths) {
+base::Result<std::filesystem::path> find_plan(const std::string& given, const study::Paths& paths) {
   std::error_code ignored;
-  const bool is_name = given.find('/') == std::string::npos && !std::filesystem::exists(given, ignored);
-  const std::string file = given.ends_with(".toml") ? given : given + ".toml";
-  if (is_name && std::filesystem::exists(paths.plan_dir / file, ignored)) return paths.plan_dir / file;
-  return given;
+  const bool is_name = given.find('/') == std::string::npos && !given.ends_with(".toml");
+  if (!is_name || std::filesystem::exists(given, ignored)) return given;
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(paths.plan_dir, ignored)) {
+    if (entry.path().stem() == given) return entry.path();
+    names.push_back(entry.path().stem());
+  }
+  std::sort(names.begin(), names.end());
+  const std::string meant = base::did_you_mean(given, names);
+  return base::usage_error(given, "neither a file nor a plan that comes with the program",
+                           meant.empty() ? fmt::format("those are: {}", fmt::join(names, ", ")) : meant);
 }
 
 // What `auto` chose, and why: nobody should have to guess which node was measured.
 void tell_choice(const base::Result<probe::NodeFacts>& facts) {
+  if (facts && study::is_stand_in(*facts)) {
+    tell(
+        "rollcall: this program itself runs on a simulated node (rollcall sim exec), so each run gets one of "
+        "its own");
+    return;
+  }
   if (facts && facts->usable()) {
     tell(fmt::format("rollcall: this machine's own node: {} device{}, driver {}", facts->cuda_uuids.size(),
                      facts->cuda_uuids.size() == 1 ? "" : "s",
                      facts->driver_version.empty() ? "of unknown version" : facts->driver_version));
     return;
   }
-  tell(fmt::format("rollcall: the simulated node, because this machine's cannot be used: {}",
+  tell(fmt::format("rollcall: no GPU to use here, so the simulated node ({})",
                    facts ? facts->cuda_error : facts.error().line()));
 }
 
 base::Result<study::Plan> make_plan(const RunOptions& options, const study::Paths& paths) {
   study::PlanRequest request;
   if (!options.plan_file.empty()) {
-    const std::string file = find_plan(options.plan_file, paths).string();
+    const auto found = find_plan(options.plan_file, paths);
+    if (!found) return tl::unexpected(found.error());
+    const std::string file = found->string();
     const auto text = base::read_file(file, kMaxPlanFileBytes);
     if (!text) return base::usage_error(text.error().where, text.error().what, text.error().advice);
     auto parsed = study::parse_plan_file(*text, file);
@@ -150,6 +166,14 @@ int verdict(const study::Experiment& experiment, const analysis::ExperimentSumma
                      summary.runs));
     return kInvalid;
   }
+  // A worker that nothing is known of could be in any class that was asked for.
+  if (!fail_on.empty() && !analysis::occurred(experiment.runs, {analysis::Class::kUnresolved}).empty()) {
+    tell(
+        "rollcall: unresolved: workers under test could not be resolved, so --fail-on cannot tell that none "
+        "is in "
+        "these classes; workers.jsonl gives the reason of each");
+    return kInvalid;
+  }
   if (!fail_on.empty() && summary.control != analysis::Control::kVisible) {
     tell(fmt::format(
         "rollcall: control_not_visible: {}",
@@ -182,6 +206,10 @@ int execute(const RunOptions& options) {
   progress.finish();
   if (!experiment) {
     if (experiment.error().what != study::kInterrupted) return report_error(experiment.error());
+    std::error_code ignored;
+    if (!std::filesystem::exists(out, ignored)) {
+      return report_error({base::ErrorKind::kFailure, "", "interrupted before the first run", ""});
+    }
     return report_error({base::ErrorKind::kFailure, "", "interrupted; the finished runs are kept in " + out,
                          "go on with: rollcall run --resume --out " + out});
   }
@@ -268,8 +296,10 @@ Action add_run(CLI::App& app) {
   run->add_option("--out", options->out, "Evidence folder, must not exist (default: a new one here)")
       ->option_text("DIR");
   run->add_flag("--resume", options->resume, "Go on with the interrupted experiment in --out");
-  run->add_option("--fail-on", options->fail_on,
-                  "Exit with 5 if a worker is in one of these classes (docs/study.md)")
+  run->add_option(
+         "--fail-on", options->fail_on,
+         "A gate: exit with 5 if a worker under test is in one of these classes, 3 if that cannot be "
+         "told (docs/study.md)")
       ->option_text("CLASS,...")
       ->delimiter(',');
   run->add_flag("--json", options->json, "Print the result as JSON");

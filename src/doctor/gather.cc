@@ -51,8 +51,8 @@ base::Result<void> load_shim(const std::filesystem::path& worker, const std::str
   probe::ProbeProgram program;
   program.file = worker;
   program.environment = {{"LD_PRELOAD", file}};
-  const auto end = probe::run_to_end(program, {"return-at-once"});
-  if (!end) return tl::unexpected(end.error());
+  const auto end = probe::run_to_end(program, {"say-loaded"});
+  if (!end) return base::failure(file, "a process with it preloaded: " + end.error().what);
   const std::string& said = end->last_error_line;
   if (WIFSIGNALED(end->status)) {
     return base::failure(file, fmt::format("a process with it preloaded is ended by signal {}{}",
@@ -61,6 +61,10 @@ base::Result<void> load_shim(const std::filesystem::path& worker, const std::str
   if (WEXITSTATUS(end->status) != 0) {
     return base::failure(file, fmt::format("a process with it preloaded ends with status {}{}",
                                            WEXITSTATUS(end->status), said.empty() ? "" : ": " + said));
+  }
+  if (end->output.find("loaded") == std::string::npos) {
+    return base::failure(file, "ends a process in which it is preloaded before main, with status 0",
+                         "its constructor must return");
   }
   // The loader leaves out what it cannot load and goes on; only this line tells.
   if (said.find("ld.so") != std::string::npos) return base::failure(file, said);

@@ -110,7 +110,7 @@ Check judge_nvml_pids(const base::Result<ViewFacts>& view, const base::Result<No
       break;
   }
   return {id, Status::kWarn, not_known(view->reason, node),
-          "an experiment with --isolate pid cannot judge NVML PIDs"};
+          "PIDs of processes in other PID namespaces than this one cannot be told apart"};
 }
 
 Check judge_entries(const base::Result<NodeFacts>& node, const base::Result<ViewFacts>& view) {

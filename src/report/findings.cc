@@ -40,6 +40,21 @@ std::vector<std::string> other_faults(const Condition& c) {
   return parts;
 }
 
+// Why, by the codes of the records: the most frequent first, and not all of a long list.
+std::string reasons_clause(const Condition& c) {
+  constexpr size_t kMaxShown = 3;
+  std::vector<std::pair<int, std::string>> reasons;
+  for (const auto& [reason, count] : c.reasons) reasons.emplace_back(-count, printable(reason, kMaxArmWidth));
+  if (reasons.empty()) return {};
+  std::sort(reasons.begin(), reasons.end());
+  std::vector<std::string> shown;
+  for (const auto& [count, reason] : reasons) {
+    if (shown.size() == kMaxShown) break;
+    shown.push_back(fmt::format("{} {}", -count, reason));
+  }
+  return fmt::format(" (reasons: {}{})", fmt::join(shown, ", "), reasons.size() > kMaxShown ? ", …" : "");
+}
+
 std::string cuinit_clause(const Condition& c) {
   if (c.cuinit_failed == 0) return "no cuInit call failed";
   return fmt::format("{} cuInit {} failed", c.cuinit_failed, c.cuinit_failed == 1 ? "call" : "calls");
@@ -90,7 +105,26 @@ std::string condition_sentence(const Condition& c, const ExperimentSummary& summ
     text += fmt::format("{} of {} {} workers found their own PID; {}", self, c.workers, arm,
                         fmt::join(other_faults(c), ", "));
   }
-  return text + context_clause(c) + cost_clause(c, summary) + ".";
+  return text + reasons_clause(c) + context_clause(c) + cost_clause(c, summary) + ".";
+}
+
+// What its workers hold instead; only where they all found themselves is there need to guess.
+std::string why_not_visible(const ExperimentSummary& summary) {
+  analysis::ClassCounts counts;
+  for (const Condition& c : summary.conditions) {
+    if (c.arm != "legacy" || c.topology.caches() < 2) continue;
+    for (size_t i = 0; i < counts.count.size(); ++i) counts.count[i] += c.classes.count[i];
+  }
+  if (const int n = counts.of(Class::kExternal); n > 0) {
+    return fmt::format(", but {} hold{} a PID of no worker, which is as wrong", n, n == 1 ? "s" : "");
+  }
+  const int failed = counts.of(Class::kDiscoveryFailed);
+  const int unresolved = counts.of(Class::kUnresolved);
+  if (failed + unresolved >= counts.of(Class::kSelf)) {
+    return fmt::format(", because {} of {} discoveries failed or could not be resolved", failed + unresolved,
+                       counts.total());
+  }
+  return ", likely because too few workers start together, or the node hides siblings from each other";
 }
 
 std::string control_sentence(const ExperimentSummary& summary) {
@@ -99,10 +133,10 @@ std::string control_sentence(const ExperimentSummary& summary) {
       return "Control: visible — isolated caches with legacy show peers, so this experiment can see the "
              "fault.";
     case Control::kNotVisible:
-      return "Control: not visible — isolated caches with legacy show no peer, likely because the node hides "
-             "siblings (translated view with isolation) or too few workers start together; absence of peers "
-             "in "
-             "other arms proves nothing here.";
+      return fmt::format(
+          "Control: not visible — isolated caches with legacy show no peer{}; absence of peers in other "
+          "arms proves nothing here.",
+          why_not_visible(summary));
     case Control::kAbsent:
       return "Control: absent — no valid isolated-cache run of the arm legacy, so this experiment cannot "
              "tell "

@@ -39,6 +39,7 @@ Json json_of(const analysis::Condition& c) {
     }
     json["classes"] = std::move(classes);
   }
+  json["reasons"] = Json(c.reasons);
   json["cuinit_failed"] = c.cuinit_failed;
   json["external_wall_s"] = json_of(c.external_wall_s);
   json["span_s"] = json_of(c.span_s);

@@ -70,8 +70,10 @@ base::Result<Arm> find_arm(const std::string& name, const std::vector<Arm>& defi
       list += (list.empty() ? "" : ", ") + arm.name;
     }
   }
-  return base::usage_error(where, "unknown arm '" + name + "'; expected one of " + list,
-                           base::did_you_mean(name, names));
+  const std::string meant = base::did_you_mean(name, names);
+  return base::usage_error(
+      where, "unknown arm '" + name + "'; expected one of " + list,
+      meant.empty() ? "--shim NAME=PATH, or [arm.NAME] in a plan, makes one of your own" : meant);
 }
 
 }  // namespace rollcall::study

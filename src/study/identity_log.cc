@@ -37,7 +37,7 @@ class Pattern {
     options.set_encoding(RE2::Options::EncodingLatin1);
     Pattern pattern;
     pattern.expression_ = std::make_unique<RE2>(text, options);
-    const std::string label = std::string("the log pattern '") + name + "'";
+    const std::string label = std::string("'") + name + "'";
     if (!pattern.expression_->ok()) {
       return base::usage_error(where, label + " is not a regular expression: " + pattern.expression_->error(),
                                "write it in the syntax of RE2");
@@ -89,11 +89,11 @@ struct CompiledPatterns {
   std::optional<Pattern> failed;
 
   static base::Result<CompiledPatterns> compile(const LogPatterns& patterns, const std::string& where) {
-    auto assigned = Pattern::compile(patterns.assigned, "assigned", {"own", "assigned"}, where);
+    auto assigned = Pattern::compile(patterns.assigned, "log_assigned", {"own", "assigned"}, where);
     if (!assigned) return tl::unexpected(assigned.error());
     CompiledPatterns compiled{std::move(*assigned), std::nullopt};
     if (!patterns.failed.empty()) {
-      auto failed = Pattern::compile(patterns.failed, "failed", {"own"}, where);
+      auto failed = Pattern::compile(patterns.failed, "log_failed", {"own"}, where);
       if (!failed) return tl::unexpected(failed.error());
       compiled.failed = std::move(*failed);
     }

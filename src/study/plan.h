@@ -105,6 +105,9 @@ struct Plan {
 // plan depends on it. `all_devices`: whatever CUDA_VISIBLE_DEVICES says.
 using ObserveNode = std::function<base::Result<probe::NodeFacts>(bool all_devices)>;
 
+// Whether the driver is the simulated node's stand-in, as under `rollcall sim exec`.
+bool is_stand_in(const probe::NodeFacts& facts);
+
 // Defaults (docs/study.md) for what was not said, and every value checked.
 // Profiles are looked up in profile_dir. Without `observe` the node is simulated. An
 // arm's identity may still be kAuto: the trial before the first run resolves it.

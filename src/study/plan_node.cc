@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cstdlib>
 
+#include "analysis/validity.h"
 #include "base/files.h"
 #include "simgpu/profile.h"
 #include "simgpu/protocol.h"
@@ -146,6 +147,10 @@ base::Result<void> resolve_simulated(const PlanRequest& request, const std::file
 
 }  // namespace
 
+bool is_stand_in(const probe::NodeFacts& facts) {
+  return analysis::is_stand_in(facts.driver_library);
+}
+
 base::Result<void> resolve_node(const PlanRequest& request, const std::filesystem::path& profile_dir,
                                 const ObserveNode& observe, Plan& plan) {
   const std::string node = request.node.value_or("auto");
@@ -170,7 +175,9 @@ base::Result<void> resolve_node(const PlanRequest& request, const std::filesyste
   if (!observe)
     return base::failure(request.place("--node"), "this machine's driver cannot be looked at here");
   const auto facts = observe(request.devices.has_value());
-  if (node == "auto" && (!facts || !facts->usable())) return resolve_simulated(request, profile_dir, plan);
+  // A stand-in is no machine's own driver, whatever it answers.
+  if (node == "auto" && (!facts || !facts->usable() || is_stand_in(*facts)))
+    return resolve_simulated(request, profile_dir, plan);
   if (!facts) return tl::unexpected(facts.error());
   if (!facts->usable()) {
     return base::failure("--node real", facts->cuda_error,

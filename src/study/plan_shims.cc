@@ -52,7 +52,8 @@ base::Result<evidence::IdentityKind> identity_kind_of(const ArmRequest& request,
   if (source == IdentitySourceKind::kNone) {
     if (request.identity_kind) {
       return base::usage_error(request.place("identity_kind"),
-                               "an arm with identity \"none\" claims no number");
+                               "'identity_kind' does not go with identity \"none\", which claims no number",
+                               "leave it out");
     }
     return IdentityKind::kNone;
   }
@@ -61,6 +62,11 @@ base::Result<evidence::IdentityKind> identity_kind_of(const ArmRequest& request,
 }
 
 base::Result<void> take_patterns(const ArmRequest& request, Arm& arm) {
+  if (arm.identity == IdentitySourceKind::kLog && !request.log_assigned) {
+    return base::usage_error(
+        request.place("identity"), "identity \"log\" needs 'log_assigned'",
+        "a regular expression with the groups own and assigned; docs/shims.md shows one");
+  }
   arm.log = {request.log_assigned.value_or(""), request.log_failed.value_or("")};
   if (arm.identity == IdentitySourceKind::kLog)
     return check_log_patterns(arm.log, request.place("log_assigned"));
@@ -68,7 +74,8 @@ base::Result<void> take_patterns(const ArmRequest& request, Arm& arm) {
     const bool given = key == std::string("log_assigned") ? request.log_assigned.has_value()
                                                           : request.log_failed.has_value();
     if (given) {
-      return base::usage_error(request.place(key), "is read only with identity = \"log\"",
+      return base::usage_error(request.place(key),
+                               fmt::format("'{}' is read only with identity = \"log\"", key),
                                "set it, or leave the pattern out");
     }
   }

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <cstring>
 
 #include "base/fd.h"
+#include "evidence/compress.h"
 #include "hami/region.h"
 #include "shim/region.h"
 #include "shim/region_fields.h"
@@ -44,6 +46,9 @@ Layout hami_layout() {
   return layout;
 }
 
+// As much as is kept of a cache file.
+constexpr size_t kMaxUnpackedBytes = size_t{64} << 20;
+
 class File {
  public:
   static base::Result<File> open_file(const std::filesystem::path& path) {
@@ -58,6 +63,30 @@ class File {
       return base::usage_error(path.string(), "expected a regular file, found something else");
     }
     file.size_bytes_ = static_cast<uint64_t>(info.st_size);
+    return file;
+  }
+
+  // Regions lie compressed in evidence. What is in such a file is read like one.
+  [[nodiscard]] bool is_packed() const {
+    unsigned char magic[4] = {};
+    return size_bytes_ >= sizeof magic && read_at(magic, sizeof magic, 0) &&
+           memcmp(magic, "\x28\xb5\x2f\xfd", sizeof magic) == 0;
+  }
+  [[nodiscard]] base::Result<File> unpacked(const std::string& name) const {
+    if (size_bytes_ > kMaxUnpackedBytes) return base::usage_error(name, "is too large for a region");
+    std::string frame(size_bytes_, '\0');
+    if (!read_at(frame.data(), frame.size(), 0)) return base::usage_error(name, "changed while it was read");
+    const auto content = evidence::decompress(frame, kMaxUnpackedBytes, name);
+    if (!content) return tl::unexpected(content.error());
+    File file;
+    file.fd_.reset(memfd_create("region", MFD_CLOEXEC));
+    if (!file.fd_.valid()) return base::system_failure(name, "unpack", errno);
+    for (size_t done = 0; done < content->size();) {
+      const ssize_t written = write(file.fd_.get(), content->data() + done, content->size() - done);
+      if (written < 0 && errno != EINTR) return base::system_failure(name, "unpack", errno);
+      if (written > 0) done += static_cast<size_t>(written);
+    }
+    file.size_bytes_ = content->size();
     return file;
   }
 
@@ -158,7 +187,8 @@ std::vector<Layout> known_layouts() {
 }
 
 base::Result<RegionIdentity> identify_region(const std::filesystem::path& path) {
-  const auto file = File::open_file(path);
+  auto file = File::open_file(path);
+  if (file && file->is_packed()) file = file->unpacked(path.string());
   if (!file) return tl::unexpected(file.error());
   char first = 0;
   if (file->size_bytes() > 0 && !file->read_at(&first, 1, 0)) {

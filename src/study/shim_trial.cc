@@ -17,7 +17,7 @@ namespace rollcall::study {
 namespace {
 
 // A shim that hangs must not cost the user a run's deadline before the first run.
-constexpr double kTrialTimeoutS = 60;
+constexpr double kTrialTimeoutS = 30;
 constexpr size_t kMaxLogBytes = 1 << 20;
 constexpr size_t kMaxRegionBytes = 64 << 20;
 // glibc's exit status where the loader gives up.
@@ -138,8 +138,14 @@ base::Result<void> judge_trial(const TrialOutcome& outcome, const Arm& arm) {
   }
   if (died && worker.stage < evidence::Stage::kReady) {
     return base::usage_error(
-        where, fmt::format("ended its process while it was being loaded: {}{}", how_it_ended(worker),
-                           complaint.empty() ? "" : "; the loader said: " + complaint));
+        where,
+        fmt::format("ended its process while it was being loaded: {}{}", how_it_ended(worker),
+                    complaint.empty() ? "" : "; the loader said: " + complaint),
+        "its constructor must leave the process and its descriptors as they are");
+  }
+  if (worker.fate == evidence::Fate::kDeadline && worker.stage < evidence::Stage::kReady) {
+    return base::usage_error(where, "does not come back from being loaded",
+                             "its constructor must return; the process was ended");
   }
   if (worker.shim_loaded == false) {
     return base::usage_error(

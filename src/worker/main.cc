@@ -180,6 +180,10 @@ void work_on_nvml(void* nvml, BoardSlot* slot) {
 
 int main(int argc, char** argv) {
   if (argc == 2 && strcmp(argv[1], "return-at-once") == 0) return 0;  // the benchmark's floor
+  if (argc == 2 && strcmp(argv[1], "say-loaded") == 0) {  // shows that a preloaded library lets main run
+    static const char word[] = "loaded\n";
+    return write(STDOUT_FILENO, word, sizeof word - 1) == sizeof word - 1 ? 0 : 1;
+  }
   char* end = nullptr;
   const unsigned long worker = argc == 2 ? strtoul(argv[1], &end, 10) : 0;
   BoardHeader* board =

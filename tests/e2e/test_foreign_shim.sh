@@ -29,6 +29,18 @@ for case in "right self" "wrong external" "fail discovery_failed" "silent unreso
     fail "the finding does not name the arm"
   expect_equal "source in mode $mode" "$(column "$mode/derived/pid-mapping-summary.csv" source | sort -u)" log
 done
+# A gate cannot be green where nothing was seen, whatever classes it asks for.
+gate() { # MODE STATUS
+  plan "$1"
+  sed -i 's/^arms = .*/arms = ["legacy", "foreign"]/; s/^topologies = .*/topologies = ["5x2"]/' plan.toml
+  expect_exit "$2" "$rollcall" run plan.toml "${quick[@]}" --fail-on peer,external --out "gate-$1"
+}
+gate right 0
+gate wrong 5
+gate silent 3
+grep -q "unresolved: workers under test" err || fail "the gate does not say why"
+tr -s " \n" " " <out | grep -q "10 could not be resolved (reasons: 10 not_in_log)" || fail "the finding does not give the reason"
+
 jq -e '.shims[0].identity == "log" and (.shims[0].preload_sha256 | length) == 64' right/plan.json >/dev/null ||
   fail "the frozen plan does not hold the arm"
 

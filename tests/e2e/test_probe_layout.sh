@@ -32,3 +32,9 @@ expect_one_line "missing.*No such file"
 expect_exit 2 "$rollcall" probe layout .
 mkfifo pipe
 expect_exit 2 "$rollcall" probe layout pipe
+
+# As it lies in evidence, compressed.
+expect_exit 0 "$rollcall" run "${quick[@]}" --topology 1x2 --arm legacy --runs 1 --out kept
+expect_exit 0 "$rollcall" probe layout kept/runs/001-*/regions/cache_0.region.zst
+grep -qx "layout = rollcall" out || { cat out; fail "a region of the evidence is not recognised"; }
+grep -qx "slots_used = 2" out || fail "its slots are not counted"

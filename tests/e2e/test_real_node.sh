@@ -14,12 +14,13 @@ jq -e '.driver.node.cuinit_result == 0 and (.driver.view.view | type == "string"
   fail "the environment does not describe the driver"
 expect_equal "right ones" "$(count_class E self)" 3
 
-# auto: the machine's own where there is a GPU, and it says which.
-expect_exit 3 on_node -- "$rollcall" run --topology 1x1 --arm native --runs 1 --out auto
-grep -q "this machine's own node: 1 device" err || { cat err; fail "auto does not say what it chose"; }
+# auto: the machine's own where there is a GPU, and it says which. A stand-in is no GPU.
+expect_exit 0 on_node -- "$rollcall" run --topology 1x1 --arm native --runs 1 --profile instant --out inner
+expect_exit 0 on_node -- "$rollcall" run --topology 1x1 --arm native --runs 1 --out auto
+grep -q "itself runs on a simulated node" err || { cat err; fail "auto does not say what it chose"; }
 expect_exit 0 "$rollcall" run --topology 1x1 --arm native --runs 1 --out auto-sim --node auto
 if grep -q "own node" err; then skip "this machine has a GPU"; fi
-grep -q "the simulated node, because this machine's cannot be used" err || fail "auto does not say what it chose"
+grep -q "no GPU to use here, so the simulated node" err || fail "auto does not say what it chose"
 
 # Somebody else is on the GPU.
 cat >busy.sh <<SH

@@ -5,7 +5,7 @@ source "$(dirname "$0")/lib.sh"
 refused() { # LIBRARY PATTERN [PLAN-LINES]
   printf '[study]\ntopologies = ["1x1"]\narms = ["bad"]\nruns = 1\n[arm.bad]\npreload = "%s"\nidentity = "none"\n%s\n' \
     "$1" "${3:-}" >plan.toml
-  expect_exit 2 "$rollcall" run plan.toml "${quick[@]}" --out E
+  expect_exit 2 "$rollcall" run plan.toml "${quick[@]}" --worker-timeout 5 --out E
   expect_one_line "$2"
   [ ! -e E ] || fail "a folder was made"
 }
@@ -26,3 +26,5 @@ refused "$foreign" "while it was being loaded: ended by SIGSEGV" 'env = { FOREIG
 refused "$foreign" "while it was being loaded" 'env = { FOREIGN_SHIM_MODE = "close-early" }'
 head -c 3000 "$foreign" >cut.so
 refused cut.so "cut.so"
+# One that never comes back from its constructor (at the latest after 30 s).
+refused "$foreign" "does not come back from being loaded" 'env = { FOREIGN_SHIM_MODE = "hang-in-load" }'

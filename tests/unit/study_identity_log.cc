@@ -183,25 +183,25 @@ TEST_F(LogIdentityTest, SoundPatternsAreAccepted) {
 }
 
 TEST_F(LogIdentityTest, ABrokenExpressionIsNamed) {
-  expect_refused({"(?P<own>\\d+", ""}, "the log pattern 'assigned' is not a regular expression: missing )");
-  expect_refused({patterns_.assigned, "[a"}, "the log pattern 'failed' is not a regular expression");
+  expect_refused({"(?P<own>\\d+", ""}, "'log_assigned' is not a regular expression: missing )");
+  expect_refused({patterns_.assigned, "[a"}, "'log_failed' is not a regular expression");
 }
 
 TEST_F(LogIdentityTest, AGroupThatIsNamedTwiceIsAmbiguous) {
   expect_refused({"(?P<own>1)|(?P<own>2)(?P<assigned>3)", ""},
-                 "the log pattern 'assigned' has more than one group named 'own'");
+                 "'log_assigned' has more than one group named 'own'");
 }
 
 TEST_F(LogIdentityTest, AMissingGroupIsNamed) {
-  expect_refused({"", ""}, "the log pattern 'assigned' has no group named 'own'");
-  expect_refused({"(?P<own>\\d+)", ""}, "the log pattern 'assigned' has no group named 'assigned'");
-  expect_refused({"(?P<assigned>\\d+)", ""}, "the log pattern 'assigned' has no group named 'own'");
-  expect_refused({patterns_.assigned, "gave up"}, "the log pattern 'failed' has no group named 'own'");
+  expect_refused({"", ""}, "'log_assigned' has no group named 'own'");
+  expect_refused({"(?P<own>\\d+)", ""}, "'log_assigned' has no group named 'assigned'");
+  expect_refused({"(?P<assigned>\\d+)", ""}, "'log_assigned' has no group named 'own'");
+  expect_refused({patterns_.assigned, "gave up"}, "'log_failed' has no group named 'own'");
 }
 
 TEST_F(LogIdentityTest, AnExpressionOfUnboundedSizeIsRefused) {
   expect_refused({"((((a{100}){100}){100}){100})(?P<own>1)(?P<assigned>2)", ""},
-                 "'assigned' is not a regular expression");
+                 "'log_assigned' is not a regular expression");
 }
 
 TEST_F(LogIdentityTest, AnArmWithBrokenPatternsHasNoSource) {

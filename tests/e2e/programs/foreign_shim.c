@@ -24,7 +24,8 @@
      hang, exit     in cuInit: for ever; with status 7
      close          in cuInit it closes every descriptor from 3 to 1023
      close-early    the same before main
-     crash-in-load  it dies of a signal before main */
+     crash-in-load  it dies of a signal before main
+     hang-in-load   main is never reached */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -221,6 +222,7 @@ __attribute__((visibility("default"))) void* dlsym(void* handle, const char* nam
 
 __attribute__((constructor)) static void load(void) {
   if (mode_is("close-early")) close_all();
+  while (mode_is("hang-in-load")) pause();
   if (mode_is("crash-in-load")) {
     volatile int* volatile nowhere = NULL;
     *nowhere = 1;
