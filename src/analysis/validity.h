@@ -28,16 +28,23 @@ bool is_stand_in(const std::filesystem::path& library);
 //                     stage, or by a signal
 //   node_died         the simulated node ended in the middle
 //   not_started       a worker could not be forked
+//   log_not_kept      a log of the workers was removed, replaced or too large to keep
 //   gpu_not_idle      real node only: NVML listed processes before the run
-//   idle_not_known    real node only: whether it did could not be asked
+//   idle_not_known    real node only: whether it did could not be asked, or others cannot
+//                     be seen from here
 //   launcher_not_in_host_namespace  real node only: NVML numbers processes as another
 //                     PID namespace than the launcher's does
 //   neighbours_failed the neighbours could not be kept going
+//   numbering_not_known  real node only: the arm's numbers are NVML's, and how NVML numbers
+//                     processes here could not be measured
 //   out_of_memory     CUDA_ERROR_OUT_OF_MEMORY (2) in a worker, or in its shim
 //   pid_reused        a worker's start time changed while it was observed, or two
 //                     workers have one PID
+//   processes_left    processes outlived the workers that started them, and were ended
+//   program_changed   a program or library of the experiment is another than at its start
 //   records_missing   fewer or other workers have records than the topology has,
 //                     or a record names another cache
+//   scratch_not_removed  what a run needed beside its folder could not be removed
 //   shim_not_loaded   a worker of a shim arm finished without the shim mapped,
 //                     or it could not be observed whether it was
 //   region_not_kept   a cache file could not be copied into the evidence

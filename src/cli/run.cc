@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <memory>
@@ -24,6 +25,8 @@
 #include "probe/observe.h"
 #include "report/terminal.h"
 #include "study/experiment.h"
+#include "study/processes_left.h"
+#include "study/run_space.h"
 
 namespace rollcall::cli {
 namespace {
@@ -122,7 +125,12 @@ base::Result<study::Plan> make_plan(const RunOptions& options, const study::Path
   const auto observe = [&](bool all_devices) {
     probe::ProbeProgram program;
     program.file = paths.probe;
-    if (all_devices) program.environment.emplace_back("CUDA_VISIBLE_DEVICES", "");
+    program.environment = study::without_withheld();
+    const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+    // An empty value would remove it; set and empty it hides all devices, as -1 does.
+    if (!all_devices && visible != nullptr) {
+      program.environment.emplace_back("CUDA_VISIBLE_DEVICES", *visible != '\0' ? visible : "-1");
+    }
     auto facts = probe::observe_node(program);
     if (!options.quiet && request.node.value_or("auto") == "auto") tell_choice(facts);
     return facts;
@@ -200,6 +208,7 @@ int execute(const RunOptions& options) {
   const auto paths = study::find_paths();
   if (!paths) return report_error(paths.error());
   const std::string out = options.out ? *options.out : default_out();
+  study::keep_orphans();
   Interrupt interrupt;
   Progress progress(options.quiet);
   const auto experiment = conduct(options, *paths, progress, out, interrupt.fd());

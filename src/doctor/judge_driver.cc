@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/process.h"
+
 namespace rollcall::doctor {
 namespace {
 
@@ -167,7 +169,7 @@ std::string listed(const std::vector<probe::ListedProcess>& processes) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-Check judge_idle(const NodeFacts& node) {
+Check judge_idle(const Facts& facts, const NodeFacts& node) {
   const std::string id = "gpu_idle";
   if (!node.processes_error.empty()) return {id, Status::kWarn, not_known(node.processes_error, node), ""};
   if (!node.processes.empty()) {
@@ -186,6 +188,16 @@ Check judge_idle(const NodeFacts& node) {
                           device.nvml_index),
               "somebody whom this PID namespace cannot see: look from the host"};
     }
+  }
+  const auto& view = facts.view;
+  const bool hides = view && view->view == probe::ViewKind::kTranslated && facts.pid_namespace &&
+                     *facts.pid_namespace != base::kInitialPidNamespaceInode;
+  if (hides) {
+    return {id, Status::kWarn, "nobody whom this PID namespace can see",
+            "runs from here are invalid (idle_not_known): run it in the host's PID namespace"};
+  }
+  if (!view || !view->caller_is_listed_as_itself) {
+    return {id, Status::kWarn, "nobody is listed, but neither was a process with a context", ""};
   }
   return {id, Status::kPass, "nobody computes on it", ""};
 }
@@ -297,7 +309,7 @@ std::vector<Check> judge_driver(const Facts& facts) {
           judge_nvml_pids(facts.view, facts.node),
           judge_entries(facts.node, facts.view),
           judge_process_memory(facts.view, facts.node),
-          judge_idle(node),
+          judge_idle(facts, node),
           judge_mig(node),
           judge_mps(facts),
           judge_compute_mode(node),

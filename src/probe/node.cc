@@ -1,5 +1,7 @@
 // rollcall-probe node, processes: what the driver says, with no context made. Every
 // part may fail by itself; the facts say which did and why.
+#include <fmt/format.h>
+
 #include "probe/commands.h"
 #include "probe/cuda_driver.h"
 #include "probe/nvml_driver.h"
@@ -7,6 +9,9 @@
 
 namespace rollcall::probe {
 namespace {
+
+// Far more than any machine has.
+constexpr int kMaxDevices = 1024;
 
 base::Result<void> ask_cuda(NodeFacts* facts) {
   const auto driver = CudaDriver::load();
@@ -18,6 +23,9 @@ base::Result<void> ask_cuda(NodeFacts* facts) {
   if (auto done = driver->check("cuInit", *facts->cuinit_result); !done) return done;
   int count = 0;
   if (auto done = driver->check("cuDeviceGetCount", driver->device_get_count(&count)); !done) return done;
+  if (count > kMaxDevices) {
+    return base::failure("", fmt::format("cuDeviceGetCount told {} devices: not believed", count));
+  }
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     gpu::CuDevice device = 0;
     if (auto done = driver->check("cuDeviceGet", driver->device_get(&device, ordinal)); !done) return done;

@@ -2,6 +2,7 @@
 // trusts more of it than its types.
 #include "study/board.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -36,10 +37,14 @@ worker::ExerciseCode to_code(evidence::Exercise exercise) {
 
 base::Result<Board> Board::create(int workers, evidence::Exercise exercise, evidence::Workload workload) {
   const size_t size = worker::board_size_bytes(static_cast<uint32_t>(workers));
-  base::Fd fd(memfd_create("rollcall-board", MFD_CLOEXEC));
+  base::Fd fd(memfd_create("rollcall-board", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd.valid()) return base::system_failure("memfd", "make the board", errno);
   if (ftruncate(fd.get(), static_cast<off_t>(size)) != 0)
     return base::system_failure("memfd", "size the board", errno);
+  // A worker has the descriptor: one that cut the file short would kill the launcher.
+  if (fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    return base::system_failure("memfd", "seal the board", errno);
+  }
   void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
   if (memory == MAP_FAILED) return base::system_failure("memfd", "map the board", errno);
   auto* header = new (memory) BoardHeader{};

@@ -79,8 +79,14 @@ base::Result<void> check_machine(const Paths& paths, const Plan& plan) {
   return raise_open_files(needed_descriptors(workers, caches));
 }
 
+// What all runs of an experiment share beside its plan.
+struct Companions {
+  const RealNode* real;
+  const ProgramStamps* stamps;
+};
+
 base::Result<evidence::Run> execute_planned(const ExperimentSetup& setup, const Plan& plan,
-                                            const std::string& plan_sha256, const RealNode* real,
+                                            const std::string& plan_sha256, const Companions& companions,
                                             const PlannedRun& planned, int total,
                                             evidence::FolderWriter& folder) {
   const auto arm = find_arm(planned.arm, plan.shims, "plan.json");
@@ -93,7 +99,8 @@ base::Result<evidence::Run> execute_planned(const ExperimentSetup& setup, const 
   run.run = planned;
   run.arm = *arm;
   run.plan_sha256 = plan_sha256;
-  run.real = real;
+  run.real = companions.real;
+  run.stamps = companions.stamps;
   run.working = *working;
   run.interrupt_fd = setup.interrupt_fd;
   if (setup.progress) {
@@ -107,13 +114,13 @@ base::Result<evidence::Run> execute_planned(const ExperimentSetup& setup, const 
 }
 
 base::Result<void> execute_schedule(const ExperimentSetup& setup, const Plan& plan,
-                                    const std::string& plan_sha256, const RealNode* real,
+                                    const std::string& plan_sha256, const Companions& companions,
                                     evidence::FolderWriter& folder) {
   const std::vector<PlannedRun> schedule = make_schedule(plan);
   const int total = static_cast<int>(schedule.size());
   for (const PlannedRun& planned : schedule) {
     if (folder.has_run(planned.id())) continue;
-    const auto run = execute_planned(setup, plan, plan_sha256, real, planned, total, folder);
+    const auto run = execute_planned(setup, plan, plan_sha256, companions, planned, total, folder);
     if (!run) return tl::unexpected(run.error());
     if (setup.committed) setup.committed(planned, total, *run, analysis::invalid_reasons(*run));
   }
@@ -156,9 +163,9 @@ base::Result<Experiment> derive(const Plan& plan, evidence::FolderWriter& folder
 }
 
 base::Result<Experiment> conduct(const ExperimentSetup& setup, const Plan& plan,
-                                 const std::string& plan_sha256, const RealNode* real,
+                                 const std::string& plan_sha256, const Companions& companions,
                                  evidence::FolderWriter& folder) {
-  if (auto done = execute_schedule(setup, plan, plan_sha256, real, folder); !done)
+  if (auto done = execute_schedule(setup, plan, plan_sha256, companions, folder); !done)
     return tl::unexpected(done.error());
   return derive(plan, folder);
 }
@@ -208,12 +215,32 @@ const RealNode* real_of(const std::optional<NodeObservation>& observed) {
   return observed ? &observed->node : nullptr;
 }
 
+// One mean over two drivers would be of neither.
+base::Result<void> check_same_driver(const std::filesystem::path& out, const RealNode& now) {
+  const std::filesystem::path file = out / "environment.json";
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) return {};  // interrupted before anything was run
+  const auto text = base::read_file(file, kMaxPlanBytes);
+  if (!text) return tl::unexpected(text.error());
+  const auto json = nlohmann::json::parse(*text, nullptr, false);
+  const auto node = json.is_object()
+                        ? json.value("driver", nlohmann::json::object()).value("node", nlohmann::json())
+                        : nlohmann::json();
+  const std::string version = node.is_object() ? node.value("driver_version", "") : "";
+  if (version == now.driver_version) return {};
+  return base::usage_error(
+      file.string(),
+      fmt::format("this experiment began with driver {}, found {}", version, now.driver_version),
+      "start a new experiment with another --out");
+}
+
 }  // namespace
 
 base::Result<Experiment> run_experiment(const ExperimentSetup& setup, const Plan& asked) {
   Plan plan = asked;
   if (auto fits = check_machine(*setup.paths, plan); !fits) return tl::unexpected(fits.error());
   if (auto free = evidence::FolderWriter::check_new(setup.out); !free) return tl::unexpected(free.error());
+  const ProgramStamps stamps(*setup.paths, plan);
   const auto observed = observe(setup, plan);
   if (!observed) return tl::unexpected(observed.error());
   if (auto usable = try_shims(*setup.paths, plan, real_of(*observed), setup.interrupt_fd); !usable) {
@@ -227,7 +254,7 @@ base::Result<Experiment> run_experiment(const ExperimentSetup& setup, const Plan
   auto step = folder->write("plan.json", text);
   if (step) step = write_environment(setup, plan, *hash, *observed, *folder);
   if (!step) return tl::unexpected(step.error());
-  return conduct(setup, plan, *hash, real_of(*observed), *folder);
+  return conduct(setup, plan, *hash, {real_of(*observed), &stamps}, *folder);
 }
 
 base::Result<Experiment> resume_experiment(const ExperimentSetup& setup) {
@@ -255,12 +282,17 @@ base::Result<Experiment> resume_experiment(const ExperimentSetup& setup) {
     return Experiment{*plan, std::move(*runs)};
   }
   if (auto fits = check_machine(*setup.paths, *plan); !fits) return tl::unexpected(fits.error());
+  const ProgramStamps stamps(*setup.paths, *plan);
   const auto observed = observe(setup, *plan);
   if (!observed) return tl::unexpected(observed.error());
+  if (*observed) {
+    if (auto same = check_same_driver(setup.out, (*observed)->node); !same)
+      return tl::unexpected(same.error());
+  }
   if (auto written = write_environment(setup, *plan, *hash, *observed, *folder); !written) {
     return tl::unexpected(written.error());
   }
-  return conduct(setup, *plan, *hash, real_of(*observed), *folder);
+  return conduct(setup, *plan, *hash, {real_of(*observed), &stamps}, *folder);
 }
 
 }  // namespace rollcall::study

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "probe/observe.h"
+#include "study/run_space.h"
 
 namespace rollcall::study {
 namespace {
@@ -19,12 +20,13 @@ constexpr size_t kMaxNamed = 5;
 probe::ProbeProgram on_all_devices(const std::filesystem::path& probe) {
   probe::ProbeProgram program;
   program.file = probe;
+  program.environment = without_withheld();
   return program;
 }
 
 }  // namespace
 
-void check_idle(const std::filesystem::path& probe, evidence::RunRecord& record) {
+void check_idle(const std::filesystem::path& probe, const RealNode& node, evidence::RunRecord& record) {
   const auto processes = probe::list_processes(on_all_devices(probe));
   if (!processes) {
     record.events.push_back({"idle_not_known", processes.error().line()});
@@ -39,7 +41,15 @@ void check_idle(const std::filesystem::path& probe, evidence::RunRecord& record)
     }
     record.processes_before->push_back(process.pid);
   }
-  if (processes->empty()) return;
+  if (processes->empty()) {
+    if (!node.lists_launcher_numbers) {
+      record.events.push_back(
+          {"idle_not_known", "not even a process of ours with a context was seen to be listed"});
+    } else if (node.view == evidence::NvmlView::kTranslated && !node.in_initial_namespace) {
+      record.events.push_back({"idle_not_known", "NVML hides who is outside this PID namespace"});
+    }
+    return;
+  }
   record.events.push_back(
       {"gpu_not_idle", fmt::format("{} processes were there before the run: {}", processes->size(), named)});
 }

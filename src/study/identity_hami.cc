@@ -14,6 +14,8 @@ using evidence::Discovery;
 using evidence::DiscoveryState;
 
 constexpr const char* kSource = "hami-core";
+// The same, where its log could not be followed and so could not contradict it.
+constexpr const char* kUncheckedSource = "hami-core-region";
 
 Discovery no_evidence(const char* reason) {
   return make_discovery(kSource, DiscoveryState::kNoEvidence, reason);
@@ -116,7 +118,10 @@ class HamiSource : public IdentitySource {
     // Where the log cannot be followed to its end the region stands alone: what
     // was heard so far may not be the last word.
     const auto cache = static_cast<size_t>(worker.cache);
-    if (cache >= logs_.size() || logs_[cache].follow() != LogFollower::State::kWhole) return region;
+    if (cache >= logs_.size() || logs_[cache].follow() != LogFollower::State::kWhole) {
+      region.source = kUncheckedSource;
+      return region;
+    }
     const Statement* log = logs_[cache].last_of(*pid);
     return log == nullptr ? region : cross_check(std::move(region), *log);
   }

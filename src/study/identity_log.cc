@@ -1,6 +1,7 @@
 // Any shim that writes its discovery into its log, read by the regular
 // expressions of its arm. RE2, because its time is linear in the line whatever the
 // expression, and because it cannot be made to run out of stack by either.
+#include <fmt/format.h>
 #include <re2/re2.h>
 
 #include <charconv>
@@ -17,6 +18,8 @@ using evidence::Discovery;
 using evidence::DiscoveryState;
 
 constexpr const char* kSource = "log";
+// More than anybody writes by hand; the time to compile grows with it.
+constexpr size_t kMaxPatternBytes = 4096;
 
 // A positive decimal number that fits, and nothing else.
 std::optional<int64_t> parse_pid(std::string_view text) {
@@ -31,6 +34,9 @@ class Pattern {
  public:
   static base::Result<Pattern> compile(const std::string& text, const char* name,
                                        const std::vector<const char*>& groups, const std::string& where) {
+    if (text.size() > kMaxPatternBytes) {
+      return base::usage_error(where, fmt::format("'{}' is longer than {} bytes", name, kMaxPatternBytes));
+    }
     RE2::Options options;
     options.set_log_errors(false);
     // A log may hold any bytes; each of them is a character.
@@ -61,13 +67,14 @@ class Pattern {
     return pattern;
   }
 
-  // The texts of the groups, in the order in which they were asked for.
+  // Of a whole line only: where two writers mix theirs, a part of it could be read as a
+  // statement that nobody made. The texts of the groups, in the order in which they were asked for.
   [[nodiscard]] std::optional<std::vector<std::string_view>> search(std::string_view line) const {
     const re2::StringPiece text(line.data(), line.size());
     // Nearly every line is somebody's chatter; it costs no allocation.
-    if (!expression_->Match(text, 0, text.size(), RE2::UNANCHORED, nullptr, 0)) return std::nullopt;
+    if (!expression_->Match(text, 0, text.size(), RE2::ANCHOR_BOTH, nullptr, 0)) return std::nullopt;
     std::vector<re2::StringPiece> found(static_cast<size_t>(expression_->NumberOfCapturingGroups()) + 1);
-    if (!expression_->Match(text, 0, text.size(), RE2::UNANCHORED, found.data(),
+    if (!expression_->Match(text, 0, text.size(), RE2::ANCHOR_BOTH, found.data(),
                             static_cast<int>(found.size()))) {
       return std::nullopt;
     }

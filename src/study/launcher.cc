@@ -20,6 +20,7 @@
 #include "study/gpu_idle.h"
 #include "study/identity_source.h"
 #include "study/neighbours.h"
+#include "study/processes_left.h"
 #include "study/run_space.h"
 
 namespace rollcall::study {
@@ -69,6 +70,12 @@ evidence::RunRecord describe(const RunSetup& setup) {
     record.device_name = setup.real->device_name;
     record.driver_version = setup.real->driver_version;
     // With numbers of another namespace in NVML's list, nobody could be told from anybody.
+    const bool judged_by_nvml = setup.arm.identity_kind == evidence::IdentityKind::kNvml ||
+                                setup.arm.identity_kind == evidence::IdentityKind::kBoth;
+    if (judged_by_nvml && !setup.real->lists_launcher_numbers && !setup.trial) {
+      record.events.push_back(
+          {"numbering_not_known", "how NVML numbers processes here could not be measured"});
+    }
     if (setup.real->lists_launcher_numbers == false) {
       record.events.push_back({"launcher_not_in_host_namespace",
                                "NVML does not number processes as the launcher's PID namespace does"});
@@ -110,6 +117,10 @@ class RunExecution {
     record_facts();
     crew_.reap();
     stop_neighbours();
+    end_processes_left();
+    if (setup_.stamps != nullptr && !setup_.stamps->changed().empty()) {
+      record_.events.push_back({"program_changed", setup_.stamps->changed().filename().string()});
+    }
     if (auto closed = space_.close(record_); !closed) return tl::unexpected(closed.error());
     if (setup_.real != nullptr) settle(setup_.paths->probe, record_.processes_before);
     return evidence::Run{std::move(record_), std::move(workers_)};
@@ -122,14 +133,15 @@ class RunExecution {
 
   base::Result<void> start() {
     // Asked before our own neighbours come, which never count as somebody else.
-    if (setup_.real != nullptr && !setup_.trial) check_idle(setup_.paths->probe, record_);
+    if (setup_.real != nullptr && !setup_.trial) check_idle(setup_.paths->probe, *setup_.real, record_);
     if (setup_.plan->neighbours > 0 && !setup_.trial) {
       auto neighbours =
           Neighbours::start(setup_.paths->probe, setup_.plan->neighbours, space_.plain_environment(),
                             setup_.working / "logs" / "neighbours.log",
-                            static_cast<int64_t>(setup_.plan->worker_timeout_s * 1000));
+                            static_cast<int64_t>(setup_.plan->worker_timeout_s * 1000), setup_.interrupt_fd);
       if (!neighbours) return tl::unexpected(neighbours.error());
-      neighbours_.emplace(std::move(*neighbours));
+      if (!neighbours->has_value()) return base::failure("", kInterrupted);
+      neighbours_.emplace(std::move(**neighbours));
     }
     progress_fd_.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!progress_fd_.valid()) return base::system_failure("eventfd", "make", errno);
@@ -309,6 +321,14 @@ class RunExecution {
       record_.events.push_back(
           {"deadline", fmt::format("the run took longer than {} s", setup_.plan->run_timeout_s)});
     }
+  }
+
+  // What a shim left behind would disturb the next run, and may still hold this one's log.
+  void end_processes_left() {
+    const int ended = end_orphans(space_.node_pid());
+    if (ended == 0) return;
+    record_.events.push_back(
+        {"processes_left", fmt::format("{} processes outlived their workers and were ended", ended)});
   }
 
   void stop_neighbours() {

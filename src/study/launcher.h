@@ -15,6 +15,7 @@
 #include "study/arms.h"
 #include "study/paths.h"
 #include "study/plan.h"
+#include "study/program_stamps.h"
 #include "study/schedule.h"
 
 namespace rollcall::study {
@@ -31,6 +32,8 @@ struct RealNode {
   std::string device_name;  // of the first device
   std::string driver_version;
   evidence::NvmlView view = evidence::NvmlView::kUnknown;
+  // The launcher's PID namespace is the kernel's initial one.
+  bool in_initial_namespace = false;
   // Whether NVML lists a process of the launcher's PID namespace to itself under its own
   // getpid(); unset: could not be told.
   std::optional<bool> lists_launcher_numbers;
@@ -42,10 +45,11 @@ struct RunSetup {
   PlannedRun run;
   Arm arm;
   std::string plan_sha256;
-  const RealNode* real = nullptr;  // set exactly for a real node
-  bool trial = false;              // of a shim, before the experiment: who else is on the GPU does not matter
-  std::filesystem::path working;   // an empty folder with logs/ and regions/
-  int interrupt_fd = -1;           // becomes readable when the user wants to stop; -1: never
+  const ProgramStamps* stamps = nullptr;  // of the experiment's start; null in a trial
+  const RealNode* real = nullptr;         // set exactly for a real node
+  bool trial = false;             // of a shim, before the experiment: who else is on the GPU does not matter
+  std::filesystem::path working;  // an empty folder with logs/ and regions/
+  int interrupt_fd = -1;          // becomes readable when the user wants to stop; -1: never
   std::function<void(const RunProgress&)> progress;
 };
 

@@ -31,24 +31,33 @@ bool becomes_readable(int fd, int64_t deadline_ns) {
   }
 }
 
-// Whether "ready" came before the end of the text and the deadline.
-bool says_ready(int fd, int64_t deadline_ns) {
+enum class Ready { kYes, kNo, kInterrupted };
+
+// Whether "ready" came before the end of the text, the deadline and an interruption.
+Ready await_ready(int fd, int interrupt_fd, int64_t deadline_ns) {
   std::string text;
-  while (text.find('\n') == std::string::npos && text.size() < 64 && becomes_readable(fd, deadline_ns)) {
+  while (text.find('\n') == std::string::npos && text.size() < 64) {
+    const int64_t left_ms = (deadline_ns - base::monotonic_ns()) / base::kNsPerMs;
+    pollfd waits[] = {{fd, POLLIN, 0}, {interrupt_fd, POLLIN, 0}};  // a negative descriptor is ignored
+    const int ready = poll(waits, 2, left_ms > 0 ? static_cast<int>(left_ms) : 0);
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) break;
+    if (waits[1].revents != 0) return Ready::kInterrupted;
     std::array<char, 64> buffer{};
     const ssize_t got = read(fd, buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
     text.append(buffer.data(), static_cast<size_t>(got));
   }
-  return text.starts_with("ready\n");
+  return text.starts_with("ready\n") ? Ready::kYes : Ready::kNo;
 }
 
 }  // namespace
 
-base::Result<Neighbours> Neighbours::start(const std::filesystem::path& probe, int count,
-                                           const EnvironmentBlock& environment,
-                                           const std::filesystem::path& log, int64_t deadline_ms) {
+base::Result<std::optional<Neighbours>> Neighbours::start(const std::filesystem::path& probe, int count,
+                                                          const EnvironmentBlock& environment,
+                                                          const std::filesystem::path& log,
+                                                          int64_t deadline_ms, int interrupt_fd) {
   int input[2] = {-1, -1};
   int output[2] = {-1, -1};
   if (pipe2(input, O_CLOEXEC) != 0) return base::system_failure("pipe", "make", errno);
@@ -75,7 +84,14 @@ base::Result<Neighbours> Neighbours::start(const std::filesystem::path& probe, i
   if (!child) return tl::unexpected(child.error());
   output_end.reset();  // so that its end is ours to see
   Neighbours neighbours(std::move(*child), std::move(lifeline));
-  if (says_ready(ready.get(), base::monotonic_ns() + deadline_ms * base::kNsPerMs)) return neighbours;
+  switch (await_ready(ready.get(), interrupt_fd, base::monotonic_ns() + deadline_ms * base::kNsPerMs)) {
+    case Ready::kYes:
+      return std::optional<Neighbours>(std::move(neighbours));
+    case Ready::kInterrupted:
+      return std::optional<Neighbours>();
+    case Ready::kNo:
+      break;
+  }
   return base::failure("--neighbours",
                        fmt::format("{} neighbours could not be brought to hold a context", count),
                        "rollcall doctor shows whether the driver works here");

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
 #include "base/error.h"
 #include "base/fd.h"
@@ -14,10 +15,12 @@ namespace rollcall::study {
 class Neighbours {
  public:
   // Returns once each of them has held a context; an error if that takes longer than
-  // deadline_ms. `log` is a new file for what they complain of.
-  static base::Result<Neighbours> start(const std::filesystem::path& probe, int count,
-                                        const EnvironmentBlock& environment, const std::filesystem::path& log,
-                                        int64_t deadline_ms);
+  // deadline_ms, and nothing if interrupt_fd (-1: none) became readable before. `log` is a
+  // new file for what they complain of.
+  static base::Result<std::optional<Neighbours>> start(const std::filesystem::path& probe, int count,
+                                                       const EnvironmentBlock& environment,
+                                                       const std::filesystem::path& log, int64_t deadline_ms,
+                                                       int interrupt_fd);
   Neighbours(Neighbours&&) = default;
   ~Neighbours();  // stop()
 

@@ -25,6 +25,8 @@ constexpr double kMaxTimeScale = 100;
 constexpr size_t kMaxProfileBytes = 1 << 20;
 // As many as one driver lists to a process.
 constexpr int64_t kMaxNeighbours = 64;
+// As many as a run has caches.
+constexpr size_t kMaxDeviceLists = 4096;
 
 // The first option that only a simulated node has; empty if none was given.
 std::string simulated_option(const PlanRequest& request) {
@@ -53,28 +55,30 @@ std::string lower(std::string text) {
 }
 
 // One entry of a CUDA_VISIBLE_DEVICES: an index, or a UUID or its beginning. The driver
-// ignores what it does not know, and everything behind it; so it is checked here.
-base::Result<void> check_device(const std::string& entry, const std::vector<std::string>& uuids,
-                                const std::string& where) {
+// ignores what it does not know, and everything behind it; so it is checked here. Returns
+// the UUID, under which a device is the same however it was named.
+base::Result<std::string> find_device(const std::string& entry, const std::vector<std::string>& uuids,
+                                      const std::string& where) {
   const bool is_index =
-      !entry.empty() && entry.size() <= 4 &&
+      !entry.empty() && entry.size() <= 4 && (entry.size() == 1 || entry.front() != '0') &&
       std::all_of(entry.begin(), entry.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
   if (is_index) {
     const auto index = static_cast<size_t>(std::stoi(entry));
-    if (index < uuids.size()) return {};
+    if (index < uuids.size()) return uuids[index];
     return base::usage_error(
         where, fmt::format("there is no device {}: this node has {}", entry, uuids.size()),
         uuids.empty() ? "" : fmt::format("devices are counted from 0 to {}", uuids.size() - 1));
   }
-  if (entry.starts_with("MIG-")) return {};  // its parts are listed by NVML alone
-  const auto matches = std::count_if(uuids.begin(), uuids.end(), [&](const std::string& uuid) {
-    return entry.size() > 4 && lower(uuid).starts_with(lower(entry));
-  });
-  if (matches == 1) return {};
+  if (entry.starts_with("MIG-")) return lower(entry);  // its parts are listed by NVML alone
+  std::vector<std::string> matches;
+  for (const std::string& uuid : uuids) {
+    if (entry.size() > 4 && lower(uuid).starts_with(lower(entry))) matches.push_back(uuid);
+  }
+  if (matches.size() == 1) return matches.front();
   return base::usage_error(
       where,
       fmt::format("'{}' is {}", entry,
-                  matches == 0 ? "no device of this node" : "the beginning of several UUIDs"),
+                  matches.empty() ? "no device of this node" : "the beginning of several UUIDs"),
       fmt::format("expected an index from 0 or a UUID, as {}", uuids.empty() ? "GPU-…" : uuids.front()));
 }
 
@@ -82,14 +86,18 @@ base::Result<std::vector<std::string>> resolve_devices(const std::string& text,
                                                        const std::vector<std::string>& uuids,
                                                        const std::string& where) {
   std::vector<std::string> groups = split(text, '/');
+  if (groups.size() > kMaxDeviceLists) {
+    return base::usage_error(where, fmt::format("more than {} lists", kMaxDeviceLists));
+  }
   for (const std::string& group : groups) {
-    const std::vector<std::string> entries = split(group, ',');
-    for (size_t i = 0; i < entries.size(); ++i) {
-      if (auto known = check_device(entries[i], uuids, where); !known) return tl::unexpected(known.error());
-      if (std::count(entries.begin(), entries.end(), entries[i]) > 1) {
-        return base::usage_error(where,
-                                 fmt::format("the device '{}' is named twice for one cache", entries[i]));
+    std::vector<std::string> seen;
+    for (const std::string& entry : split(group, ',')) {
+      const auto device = find_device(entry, uuids, where);
+      if (!device) return tl::unexpected(device.error());
+      if (std::find(seen.begin(), seen.end(), *device) != seen.end()) {
+        return base::usage_error(where, fmt::format("the device '{}' is named twice for one cache", entry));
       }
+      seen.push_back(*device);
     }
   }
   return groups;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "study/identity_source.h"
 #include "study/plan.h"
@@ -82,11 +83,27 @@ base::Result<void> take_patterns(const ArmRequest& request, Arm& arm) {
   return {};
 }
 
+// Variables that an arm may not take for itself: they decide which libraries and which
+// driver a worker gets.
+bool is_taken(const std::string& name) {
+  return name.starts_with("LD_") || name == "PATH" || name == "CUDA_VISIBLE_DEVICES" ||
+         name.starts_with("ROLLCALL_SIM") || name.starts_with("ROLLCALL_WORKER");
+}
+
+base::Result<void> check_cache_variable(const std::string& name, const std::string& where) {
+  const bool valid = !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_';
+  });
+  if (valid && !is_taken(name)) return {};
+  return base::usage_error(where,
+                           valid ? fmt::format("'{}' is set by rollcall itself", name)
+                                 : "expected the name of an environment variable",
+                           "name the variable in which the shim is told its cache file");
+}
+
 base::Result<void> check_environment(const ArmRequest& request, const std::string& cache_variable) {
   for (const auto& [name, value] : request.environment) {
-    const bool taken = name == "LD_PRELOAD" || name == "LD_LIBRARY_PATH" || name == "CUDA_VISIBLE_DEVICES" ||
-                       name == cache_variable || name.starts_with("ROLLCALL_SIM");
-    if (taken) {
+    if (is_taken(name) || name == cache_variable) {
       return base::usage_error(request.place("env." + name),
                                fmt::format("'{}' is set by rollcall itself", name),
                                name == "CUDA_VISIBLE_DEVICES" ? "use --devices" : "leave it out");
@@ -114,6 +131,9 @@ base::Result<Arm> resolve_arm(const ArmRequest& request) {
   arm.preload_sha256 = file->sha256;
   arm.cache_variable = request.cache_env.value_or(kDefaultCacheVariable);
   arm.environment = request.environment;
+  if (auto fine = check_cache_variable(arm.cache_variable, request.place("cache_env")); !fine) {
+    return tl::unexpected(fine.error());
+  }
   if (auto fine = check_environment(request, arm.cache_variable); !fine) return tl::unexpected(fine.error());
   const auto source = identity_of(request);
   if (!source) return tl::unexpected(source.error());

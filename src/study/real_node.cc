@@ -1,13 +1,16 @@
 // See real_node.h.
 #include "study/real_node.h"
 
+#include "base/process.h"
 #include "probe/observe.h"
+#include "study/run_space.h"
 
 namespace rollcall::study {
 
 base::Result<NodeObservation> observe_real_node(const Paths& paths, const Plan& plan) {
   probe::ProbeProgram program;
   program.file = paths.probe;
+  program.environment = without_withheld();
   if (!plan.devices.empty()) program.environment.emplace_back("CUDA_VISIBLE_DEVICES", plan.devices.front());
   NodeObservation observed;
   auto facts = probe::observe_node(program);
@@ -29,6 +32,7 @@ base::Result<NodeObservation> observe_real_node(const Paths& paths, const Plan& 
       break;
     }
   }
+  observed.node.in_initial_namespace = base::own_pid_namespace_inode() == base::kInitialPidNamespaceInode;
   observed.node.view = observed.view.evidence_view();
   observed.node.lists_launcher_numbers = observed.view.caller_is_listed_as_itself;
   return observed;

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -18,9 +19,12 @@ extern char** environ;
 namespace rollcall::study {
 namespace {
 
-// Holds the caches, the node lock and the profile while the run lasts.
-constexpr const char* kScratch = "scratch";
+// Beside the run's folder, not in it: what cannot be removed from there must not become
+// evidence. Holds the caches, the node lock and the profile while the run lasts.
+constexpr const char* kScratchSuffix = ".scratch";
 constexpr size_t kMaxRegionBytes = 64 << 20;
+// HAMi-core at log level 3 writes gigabytes for 250 workers on one cache.
+constexpr off_t kMaxLogBytes = off_t{4} << 30;
 constexpr const char* kVisibleDevices = "CUDA_VISIBLE_DEVICES";
 
 using Variables = std::map<std::string, std::string>;
@@ -95,6 +99,16 @@ void add_arm(const RunSetup& setup, const std::filesystem::path& scratch, Variab
 
 }  // namespace
 
+std::vector<std::pair<std::string, std::string>> without_withheld() {
+  std::vector<std::pair<std::string, std::string>> changes;
+  for (char** at = environ; *at != nullptr; ++at) {
+    const std::string_view name = std::string_view(*at).substr(0, std::string_view(*at).find('='));
+    // The stand-in's socket reaches the workers, too.
+    if (is_withheld(name) && name != "ROLLCALL_SIM_SOCKET") changes.emplace_back(name, "");
+  }
+  return changes;
+}
+
 std::filesystem::path shim_of(const Arm& arm, const Paths& paths) {
   return arm.own_shim ? paths.shim : std::filesystem::path(arm.preload);
 }
@@ -102,7 +116,8 @@ std::filesystem::path shim_of(const Arm& arm, const Paths& paths) {
 base::Result<RunSpace> RunSpace::create(const RunSetup& setup, evidence::RunRecord& record) {
   RunSpace space;
   space.working_ = setup.working;
-  const std::filesystem::path scratch = setup.working / kScratch;
+  const std::filesystem::path scratch = setup.working.string() + kScratchSuffix;
+  space.scratch_ = scratch;
   if (const auto made = base::make_new_directory(scratch); !made) return tl::unexpected(made.error());
 
   for (int cache = 0; cache < setup.run.topology.caches(); ++cache) {
@@ -144,10 +159,16 @@ const EnvironmentBlock& RunSpace::environment(int cache) const {
 base::Result<void> RunSpace::close(evidence::RunRecord& record) {
   if (session_) session_->stop();
   for (size_t cache = 0; cache < caches_.size(); ++cache) {
-    std::error_code ignored;
-    if (!std::filesystem::exists(caches_[cache], ignored)) continue;
-    const auto content = base::read_file(caches_[cache], kMaxRegionBytes);
-    if (!content) {  // what a shim made of it is its affair; that it is not in the evidence is ours
+    check_log(cache, record);
+    std::error_code error;
+    const auto status = std::filesystem::symlink_status(caches_[cache], error);
+    if (status.type() == std::filesystem::file_type::not_found) continue;
+    // What a shim made of it is its affair; that it is not in the evidence is ours. A link
+    // is not followed: it could lead to anybody's file.
+    const auto content = status.type() == std::filesystem::file_type::regular
+                             ? base::read_file(caches_[cache], kMaxRegionBytes)
+                             : base::failure("", "is no regular file");
+    if (!content) {
       record.events.push_back({"region_not_kept", fmt::format("cache {}: {}", cache, content.error().what)});
       continue;
     }
@@ -158,9 +179,31 @@ base::Result<void> RunSpace::close(evidence::RunRecord& record) {
     if (!written) return written;
   }
   std::error_code error;
-  std::filesystem::remove_all(working_ / kScratch, error);
-  if (error) return base::system_failure((working_ / kScratch).string(), "remove", error.value());
+  std::filesystem::remove_all(scratch_, error);
+  if (error) record.events.push_back({"scratch_not_removed", error.message()});
   return {};
+}
+
+// The log must still be the file that the workers were given, and of a size that can be
+// kept.
+void RunSpace::check_log(size_t cache, evidence::RunRecord& record) {
+  struct stat given {};
+  struct stat there {};
+  const std::filesystem::path& path = log_files_[cache];
+  const bool same = fstat(logs_[cache].get(), &given) == 0 && lstat(path.c_str(), &there) == 0 &&
+                    given.st_dev == there.st_dev && given.st_ino == there.st_ino;
+  if (!same) {
+    record.events.push_back(
+        {"log_not_kept", fmt::format("the log of cache {} was removed or replaced", cache)});
+    std::error_code ignored;  // what stands in its place is not what the workers printed
+    std::filesystem::remove_all(path, ignored);
+    return;
+  }
+  if (given.st_size <= kMaxLogBytes) return;
+  record.events.push_back(
+      {"log_not_kept",
+       fmt::format("the log of cache {} is larger than {} bytes, and cut there", cache, kMaxLogBytes)});
+  if (ftruncate(logs_[cache].get(), kMaxLogBytes) != 0) std::filesystem::resize_file(path, kMaxLogBytes);
 }
 
 }  // namespace rollcall::study

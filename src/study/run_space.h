@@ -5,6 +5,8 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -19,6 +21,10 @@ namespace rollcall::study {
 // The file that is preloaded for an arm with a shim.
 std::filesystem::path shim_of(const Arm& arm, const Paths& paths);
 
+// Changes to an environment (a name with an empty value is removed) that make it what a
+// worker of an arm without a shim gets: so that the driver is asked as it will be used.
+std::vector<std::pair<std::string, std::string>> without_withheld();
+
 class RunSpace {
  public:
   // Events (a cache that existed before its run) are added to `record`.
@@ -31,6 +37,7 @@ class RunSpace {
   [[nodiscard]] int log_fd(int cache) const { return logs_[static_cast<size_t>(cache)].get(); }
   // Readable when the simulated node ended; -1 on a real node.
   [[nodiscard]] int node_pidfd() const { return session_ ? session_->pidfd() : -1; }
+  [[nodiscard]] pid_t node_pid() const { return session_ ? session_->pid() : -1; }
   // What leads a process without a shim to the same node and devices.
   [[nodiscard]] const EnvironmentBlock& plain_environment() const { return *plain_environment_; }
 
@@ -40,7 +47,9 @@ class RunSpace {
 
  private:
   RunSpace() = default;
+  void check_log(size_t cache, evidence::RunRecord& record);
   std::filesystem::path working_;
+  std::filesystem::path scratch_;
   std::vector<std::filesystem::path> caches_;
   std::vector<std::filesystem::path> log_files_;
   std::vector<base::Fd> logs_;

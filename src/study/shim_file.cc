@@ -61,9 +61,9 @@ base::Result<ShimFile> inspect_shim(const std::filesystem::path& file, const std
   shim.path = std::filesystem::canonical(file, error);
   const std::string named = where.empty() ? file.string() : where + ": " + file.string();
   if (error) return base::usage_error(named, "cannot find the shim: " + error.message());
-  // The loader takes these as separators in LD_PRELOAD, with no way to quote them.
-  if (shim.path.string().find_first_of(" :\t\n") != std::string::npos) {
-    return base::usage_error(named, "a path with a blank or a colon cannot be preloaded",
+  // The loader takes these as separators, or as a name to expand, in LD_PRELOAD, with no way to quote them.
+  if (shim.path.string().find_first_of(" :\t\n$") != std::string::npos) {
+    return base::usage_error(named, "a path with a blank, a colon or a dollar sign cannot be preloaded",
                              "copy it to a folder without them");
   }
   const base::Fd fd(open(shim.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));

@@ -33,8 +33,9 @@ class TrialFolder {
     std::string text = (base / "rollcall-trial-XXXXXX").string();
     if (mkdtemp(text.data()) == nullptr) return base::system_failure(text, "make a temporary folder", errno);
     TrialFolder folder(text);
+    if (auto made = base::make_new_directory(folder.run()); !made) return tl::unexpected(made.error());
     for (const char* name : {"logs", "regions"}) {
-      if (auto made = base::make_new_directory(folder.path_ / name); !made)
+      if (auto made = base::make_new_directory(folder.run() / name); !made)
         return tl::unexpected(made.error());
     }
     return folder;
@@ -45,6 +46,7 @@ class TrialFolder {
     if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
   }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] std::filesystem::path run() const { return path_ / "run"; }
 
  private:
   explicit TrialFolder(std::filesystem::path path) : path_(std::move(path)) {}
@@ -92,7 +94,7 @@ base::Result<Trial> try_shim(const Paths& paths, const Plan& plan, const Arm& ar
   setup.run = {1, *evidence::Topology::parse("1x1"), arm.name, 1};
   setup.arm = arm;
   setup.arm.identity = IdentitySourceKind::kNone;
-  setup.working = folder->path();
+  setup.working = folder->run();
   setup.real = real;
   setup.trial = true;
   setup.interrupt_fd = interrupt_fd;
@@ -100,10 +102,10 @@ base::Result<Trial> try_shim(const Paths& paths, const Plan& plan, const Arm& ar
   if (!run) return tl::unexpected(run.error());
   Trial trial;
   trial.outcome.worker = run->workers.front();
-  if (auto log = base::read_file(folder->path() / "logs" / "cache_0.log", kMaxLogBytes))
+  if (auto log = base::read_file(folder->run() / "logs" / "cache_0.log", kMaxLogBytes))
     trial.outcome.log = *log;
   const std::filesystem::path region = folder->path() / "region";
-  const std::filesystem::path kept = folder->path() / "regions" / "cache_0.region.zst";
+  const std::filesystem::path kept = folder->run() / "regions" / "cache_0.region.zst";
   if (const auto frame = base::read_file(kept, kMaxRegionBytes)) {
     const auto content = evidence::decompress(*frame, kMaxRegionBytes, kept.string());
     if (content) (void)base::write_new_file(region, *content);

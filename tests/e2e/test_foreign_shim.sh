@@ -16,7 +16,7 @@ cache_env = "FOREIGN_SHIM_CACHE"
 identity = "log"
 identity_kind = "host"
 log_assigned = 'foreign\[(?P<own>\d+)\]: I am (?P<assigned>\d+)'
-log_failed = 'foreign\[(?P<own>\d+)\]: gave up'
+log_failed = 'foreign\[(?P<own>\d+)\]: gave up.*'
 env = { FOREIGN_SHIM_MODE = "$1" }
 TOML
 }

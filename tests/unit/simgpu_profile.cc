@@ -207,7 +207,8 @@ TEST(ProfileFiles, AreFoundByNameOrPath) {
   EXPECT_FALSE(find_profile("", folder));
   const auto no_file = find_profile("./nothing.toml", folder);
   ASSERT_FALSE(no_file);
-  EXPECT_EQ(no_file.error().line(), "./nothing.toml: no such profile file: " + (std::filesystem::current_path() / "nothing.toml").string());
+  EXPECT_EQ(no_file.error().line(), "./nothing.toml: no such profile file: " +
+                                        (std::filesystem::current_path() / "nothing.toml").string());
   EXPECT_EQ(find_profile("study", "/nowhere").error().kind, base::ErrorKind::kFailure);
 }
 

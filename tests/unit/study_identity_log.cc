@@ -62,7 +62,7 @@ class LogIdentityTest : public testing::Test {
 
   test::TemporaryFolder folder_;
   LogPatterns patterns_ = {R"(shim\[(?P<own>[^\]]+)\]: I am (?P<assigned>\S+))",
-                           R"(shim\[(?P<own>\d+)\]: gave up)"};
+                           R"(shim\[(?P<own>\d+)\]: gave up.*)"};
   std::unique_ptr<IdentitySource> source_;
 };
 
@@ -70,7 +70,16 @@ TEST_F(LogIdentityTest, WhatAWorkerSaidLastCounts) {
   expect_assigned(read_from("shim[4321]: I am 7\nshim[4321]: I am 777\n"), 777);
 }
 
-TEST_F(LogIdentityTest, TheLineMayHaveMoreAroundIt) {
+TEST_F(LogIdentityTest, OnlyAWholeLineIsAStatement) {
+  expect_assigned(read_from("shim[4321]: I am 777\r\n"), 777);
+  expect_no_evidence(read_from("10:00 shim[4321]: I am 777\n"), "not_in_log");
+  expect_no_evidence(read_from("shim[4321]: I am 777 (sure)\n"), "not_in_log");
+  // Two writers, each with half of its line: nobody said that 4321 is 99.
+  expect_no_evidence(read_from("shim[99]: I am shim[4321]: I am 99\n4321\n"), "not_in_log");
+}
+
+TEST_F(LogIdentityTest, WhatMayStandAroundItIsForThePattern) {
+  patterns_.assigned = R"(.* shim\[(?P<own>\d+)\]: I am (?P<assigned>\d+).*)";
   expect_assigned(read_from("10:00 \xff\xfe shim[4321]: I am 777 (sure)\r\n"), 777);
 }
 
@@ -103,7 +112,8 @@ TEST_F(LogIdentityTest, ANumberThatIsNoPidMakesTheStatementUnclear) {
 }
 
 TEST_F(LogIdentityTest, ALineThatSaysBothIsUnclear) {
-  expect_no_evidence(read_from("shim[4321]: I am 7, shim[4321]: gave up\n"), "unclear_in_log");
+  patterns_.assigned = R"(shim\[(?P<own>\d+)\]:.* I am (?P<assigned>\d+))";
+  expect_no_evidence(read_from("shim[4321]: gave up, yet I am 7\n"), "unclear_in_log");
 }
 
 TEST_F(LogIdentityTest, AGroupThatTookNoPartIsNoNumber) {
@@ -200,6 +210,8 @@ TEST_F(LogIdentityTest, AMissingGroupIsNamed) {
 }
 
 TEST_F(LogIdentityTest, AnExpressionOfUnboundedSizeIsRefused) {
+  expect_refused({patterns_.assigned + std::string(5000, 'a'), ""},
+                 "'log_assigned' is longer than 4096 bytes");
   expect_refused({"((((a{100}){100}){100}){100})(?P<own>1)(?P<assigned>2)", ""},
                  "'log_assigned' is not a regular expression");
 }

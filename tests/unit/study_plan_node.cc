@@ -122,16 +122,23 @@ TEST_F(PlanNode, DevicesAreDealtInGroups) {
 }
 
 TEST_F(PlanNode, ADeviceThatIsNotThereIsRefusedByItsName) {
-  for (const char* devices : {"2", "0,2", "0/2", "", "0,", "/", "GPU-", "GPU-3",
-                              "GPU-11111111-0000-0000-0000-0000000000001", "one", "-1", "99999999999"}) {
+  for (const char* devices :
+       {"2", "0,2", "0/2", "", "0,", "/", "GPU-", "GPU-3", "GPU-11111111-0000-0000-0000-0000000000001", "one",
+        "-1", "01", "99999999999"}) {
     request_.devices = devices;
     const std::string line = refusal(two_devices());
     EXPECT_TRUE(line.starts_with("--devices")) << devices << ": " << line;
   }
   request_.devices = "2";
   EXPECT_NE(refusal(two_devices()).find("this node has 2"), std::string::npos);
-  request_.devices = "0,0";
-  EXPECT_NE(refusal(two_devices()).find("twice"), std::string::npos);
+  for (const char* same : {"0,0", "0,GPU-1111", "GPU-1,gpu-11"}) {
+    request_.devices = same;
+    EXPECT_NE(refusal(two_devices()).find("twice"), std::string::npos) << same;
+  }
+  std::string many = "0";
+  for (int i = 0; i < 4096; ++i) many += "/0";
+  request_.devices = many;
+  EXPECT_NE(refusal(two_devices()).find("more than 4096 lists"), std::string::npos);
   request_.devices = "GPU-";
   EXPECT_NE(refusal(two_devices()).find("'GPU-'"), std::string::npos);
 }

@@ -142,7 +142,7 @@ TEST_F(Shims, WrongNamesAndPathsAreRefused) {
   EXPECT_NE(refusal().find("is not a file"), std::string::npos);
   folder_.write("with blank.so", elf());
   request_.shims = {"mine=" + file("with blank.so")};
-  EXPECT_NE(refusal().find("blank or a colon"), std::string::npos);
+  EXPECT_NE(refusal().find("a blank, a colon or a dollar sign"), std::string::npos);
   request_.shims = {"mine=" + file(), "mine=" + file()};
   EXPECT_NE(refusal().find("two libraries"), std::string::npos);
 }
@@ -180,6 +180,16 @@ TEST_F(Shims, WordsThatAreUnknownNameTheNearest) {
   arm.identity_kind = "hots";
   define(arm);
   EXPECT_NE(refusal().find("did you mean 'host'"), std::string::npos);
+}
+
+TEST_F(Shims, TheCacheVariableIsANameThatDecidesNothingElse) {
+  for (const char* name :
+       {"", "A=B", "A B", "PATH", "LD_PRELOAD", "LD_AUDIT", "CUDA_VISIBLE_DEVICES", "ROLLCALL_SIM_SOCKET"}) {
+    ArmRequest arm = mine();
+    arm.cache_env = name;
+    define(arm);
+    EXPECT_NE(refusal(), "accepted") << name;
+  }
 }
 
 TEST_F(Shims, WhatRollcallSetsItselfIsNotForThePlan) {

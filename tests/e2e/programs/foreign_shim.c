@@ -25,7 +25,12 @@
      close          in cuInit it closes every descriptor from 3 to 1023
      close-early    the same before main
      crash-in-load  it dies of a signal before main
-     hang-in-load   main is never reached */
+     hang-in-load   main is never reached
+   or how it reaches beyond its process, after it was right:
+     cut-board      it cuts the file of descriptor 3 to nothing
+     daemon         it leaves a process in a session of its own
+     replace-log    it puts a link in place of the file that it logs to
+     link-cache     its cache is a link to a file of the system */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -100,7 +105,8 @@ static void write_hami(int32_t answer) {
   int32_t slot[2] = {0, 0};
   long offset = kHamiFirstSlot;
   if (cache < 0 || ftruncate(cache, mode_is("hami-truncated") ? 5000 : kHamiBytes) != 0) return;
-  while (pread(cache, slot, sizeof slot, offset) == (ssize_t)sizeof slot && slot[0] != 0) offset += kHamiSlotBytes;
+  while (pread(cache, slot, sizeof slot, offset) == (ssize_t)sizeof slot && slot[0] != 0)
+    offset += kHamiSlotBytes;
   slot[0] = (int32_t)getpid();
   slot[1] = answer;
   if (pwrite(cache, slot, sizeof slot, offset) < 0 || pwrite(cache, header, sizeof header, 0) < 0) errno = 0;
@@ -163,6 +169,37 @@ static unsigned discover_by_snapshot(void) {
   return found;
 }
 
+/* ---- mischief ---- */
+
+static void leave_daemon(void) {
+  if (fork() != 0) return;
+  setsid();
+  for (int second = 0; second < 60; ++second) sleep(1); /* not for ever: a test could fail */
+  _exit(0);
+}
+
+static void replace_log(void) {
+  char path[4096];
+  ssize_t size = readlink("/proc/self/fd/2", path, sizeof path - 1);
+  if (size <= 0) return;
+  path[size] = 0;
+  unlink(path);
+  if (symlink("/etc/hostname", path) != 0) errno = 0; /* the other worker was faster */
+}
+
+static void link_cache(void) {
+  const char* path = getenv("FOREIGN_SHIM_CACHE");
+  if (!path) return;
+  unlink(path);
+  if (symlink("/etc/hostname", path) != 0) errno = 0;
+}
+
+static void do_mischief(void) {
+  if (mode_is("cut-board") && ftruncate(3, 0) != 0) errno = 0;
+  if (mode_is("daemon")) leave_daemon();
+  if (mode_is("link-cache")) link_cache();
+}
+
 /* ---- the hooks ---- */
 
 static void discover(void) {
@@ -188,13 +225,16 @@ static void discover(void) {
     }
     close(cache); /* and with it the lock */
   }
+  do_mischief();
   pthread_t thread;
-  if ((mode_is("grow") || mode_is("hami-grow")) && pthread_create(&thread, NULL, grow, NULL) == 0) pthread_detach(thread);
+  if ((mode_is("grow") || mode_is("hami-grow")) && pthread_create(&thread, NULL, grow, NULL) == 0)
+    pthread_detach(thread);
 }
 
 static int hooked_init(unsigned flags) {
   static atomic_flag discovered = ATOMIC_FLAG_INIT;
   if (mode_is("exit")) exit(7);
+  if (mode_is("replace-log")) replace_log();
   if (mode_is("close")) close_all();
   while (mode_is("hang")) pause();
   int result = g_init(flags);
