@@ -298,7 +298,8 @@ base::Result<std::filesystem::path> find_profile(const std::string& name_or_file
   const fs::path path = is_file ? fs::path(name_or_file) : profile_dir / (name_or_file + ".toml");
   if (!name_or_file.empty() && fs::is_regular_file(path, error)) return path;
   if (is_file) {
-    return base::usage_error(name_or_file, "no such profile file: " + fs::absolute(path, error).lexically_normal().string());
+    return base::usage_error(
+        name_or_file, "no such profile file: " + fs::absolute(path, error).lexically_normal().string());
   }
 
   std::vector<std::string> names;

@@ -8,9 +8,9 @@ plan=(--node sim --time-scale 0.02 --topology 1x20 --topology 20x1 --arm native 
 launcher=$!
 some_done() { [ "$(ls E/runs 2>/dev/null | wc -l)" -ge 3 ]; }
 await some_done
-some_alive() { [ "$(children_of "$launcher" rollcall-worker | wc -l)" -ge 10 ]; }
+# Taken at the moment in which they are seen: between two runs there are none.
+some_alive() { children=$(pgrep -P "$launcher") && [ "$(wc -w <<<"$children")" -ge 10 ]; }
 await some_alive
-children=$(pgrep -P "$launcher")
 kill -KILL "$launcher"
 wait "$launcher" 2>/dev/null || true
 all_gone() { local pid; for pid in $children; do [ ! -e "/proc/$pid" ] || return 1; done; }
