@@ -325,7 +325,7 @@ class RunExecution {
 
   // What a shim left behind would disturb the next run, and may still hold this one's log.
   void end_processes_left() {
-    const int ended = end_orphans(space_.node_pid());
+    const int ended = end_orphans(space_.mark(), space_.node_pid());
     if (ended == 0) return;
     record_.events.push_back(
         {"processes_left", fmt::format("{} processes outlived their workers and were ended", ended)});

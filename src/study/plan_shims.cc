@@ -87,7 +87,7 @@ base::Result<void> take_patterns(const ArmRequest& request, Arm& arm) {
 // driver a worker gets.
 bool is_taken(const std::string& name) {
   return name.starts_with("LD_") || name == "PATH" || name == "CUDA_VISIBLE_DEVICES" ||
-         name.starts_with("ROLLCALL_SIM") || name.starts_with("ROLLCALL_WORKER");
+         name.starts_with("ROLLCALL_SIM") || name.starts_with("ROLLCALL_WORKER") || name == "ROLLCALL_RUN";
 }
 
 base::Result<void> check_cache_variable(const std::string& name, const std::string& where) {

@@ -10,9 +10,11 @@
 #include <map>
 #include <string_view>
 
+#include "base/clock.h"
 #include "base/files.h"
 #include "evidence/compress.h"
 #include "study/limits.h"
+#include "study/processes_left.h"
 
 extern char** environ;
 
@@ -141,6 +143,8 @@ base::Result<RunSpace> RunSpace::create(const RunSetup& setup, evidence::RunReco
   const Variables node = node_variables(setup, space.session_);
   space.plain_environment_.emplace(to_block(node));
   Variables arm = node;
+  space.mark_ = fmt::format("{}-{}", getpid(), base::monotonic_ns());
+  arm[kRunVariable] = space.mark_;
   add_arm(setup, scratch, arm);
   const std::vector<std::string>& devices = setup.plan->devices;
   const bool same_for_all = setup.arm.cache_variable.empty() && devices.size() <= 1;

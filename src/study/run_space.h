@@ -37,6 +37,8 @@ class RunSpace {
   [[nodiscard]] int log_fd(int cache) const { return logs_[static_cast<size_t>(cache)].get(); }
   // Readable when the simulated node ended; -1 on a real node.
   [[nodiscard]] int node_pidfd() const { return session_ ? session_->pidfd() : -1; }
+  // The value of kRunVariable in the environment of every process of this run.
+  [[nodiscard]] const std::string& mark() const { return mark_; }
   [[nodiscard]] pid_t node_pid() const { return session_ ? session_->pid() : -1; }
   // What leads a process without a shim to the same node and devices.
   [[nodiscard]] const EnvironmentBlock& plain_environment() const { return *plain_environment_; }
@@ -50,6 +52,7 @@ class RunSpace {
   void check_log(size_t cache, evidence::RunRecord& record);
   std::filesystem::path working_;
   std::filesystem::path scratch_;
+  std::string mark_;
   std::vector<std::filesystem::path> caches_;
   std::vector<std::filesystem::path> log_files_;
   std::vector<base::Fd> logs_;

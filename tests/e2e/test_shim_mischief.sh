@@ -28,6 +28,17 @@ expect_equal "reasons of a daemon" "$(reasons daemon)" processes_left
 ! grep -lsq "$work/daemon/" /proc/[0-9]*/environ || fail "a daemon is left"
 expect_equal "right ones all the same" "$(count_class daemon self)" 2
 
+# A process that became our child by exec is nobody's to end.
+cat >exec.sh <<SH
+sleep 60 &
+echo \$! >bystander
+exec "$rollcall" run plan.toml ${quick[*]} --out bystanders
+SH
+sed -i 's/"daemon"/"right"/' plan.toml
+expect_exit 0 bash exec.sh
+kill -0 "$(cat bystander)" || fail "a process that was there before was ended"
+kill "$(cat bystander)"
+
 run_mode replace-log 3
 case $(reasons replace-log) in *log_not_kept*) ;; *) fail "not log_not_kept: $(reasons replace-log)" ;; esac
 [ ! -L "$(echo replace-log/runs/*)/logs/cache_0.log" ] || fail "a link stands in the evidence"
