@@ -54,6 +54,9 @@ printf '\n[nvml]\nrefuse = true\n' >>refusing.toml
 expect_exit 3 "$rollcall" sim exec --profile ./refusing.toml -- \
   "$rollcall" run --node real --quiet --topology 1x2 --arm native --arm legacy --runs 1 --out refusing
 case $(reasons refusing) in *idle_not_known*) ;; *) fail "not idle_not_known: $(reasons refusing)" ;; esac
+# Whose numbers they would have been is not known; an arm without numbers does not need it.
+expect_equal "runs whose numbering is not known" \
+  "$(awk -F, '/numbering_not_known/ { print $6 }' refusing/derived/summary.csv)" legacy
 expect_equal "failed discoveries" "$(count_class refusing discovery_failed)" 2
 mkdir only-cuda
 ln -s "$ROLLCALL_PREFIX/lib/rollcall/sim/libcuda.so.1" only-cuda/
@@ -61,6 +64,18 @@ expect_exit 3 "$rollcall" sim exec --profile instant -- env LD_LIBRARY_PATH="$PW
   "$rollcall" run --node real --quiet --topology 1x2 --arm native --arm legacy --runs 1 --out missing
 case $(reasons missing) in *idle_not_known*) ;; *) fail "not idle_not_known: $(reasons missing)" ;; esac
 expect_equal "failed discoveries" "$(count_class missing discovery_failed)" 2
+
+# One experiment is of one driver.
+sed 's/^driver_version = .*/driver_version = "1.2.3"/' "$ROLLCALL_PREFIX/share/rollcall/profiles/instant.toml" >older.toml
+"$rollcall" sim exec --profile study --time-scale 0.5 -- "$rollcall" run --node real --quiet --topology 1x3 --arm legacy \
+  --runs 9 --out twice >twice.log 2>&1 &
+outer=$!
+first_done() { ls -d twice/runs/001-* >/dev/null 2>&1; }
+await first_done
+pkill -TERM -P "$outer" -x rollcall
+wait "$outer" || true
+expect_exit 2 "$rollcall" sim exec --profile ./older.toml -- "$rollcall" run --resume --quiet --out twice
+expect_one_line "began with driver 580.159.04, found 1.2.3"
 
 # What belongs to a simulated node only is refused on a real one.
 expect_exit 2 "$rollcall" run --node real --time-scale 0.1 --out none
