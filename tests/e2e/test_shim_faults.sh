@@ -34,6 +34,10 @@ jq -se 'all(.[]; .exit_code == 7 and .fate == "died")' exit/runs/*/workers.jsonl
 run_mode close 0
 expect_equal "right ones without descriptors" "$(count_class close self)" 2
 
+# Nor does a worker that waits long without them take its launcher for gone.
+expect_exit 0 "$rollcall" run plan.toml --node sim --time-scale 0.8 --quiet --topology 1x20 --hold all --out close-wait
+expect_equal "right ones that waited" "$(count_class close-wait self)" 20
+
 # A cache that grows without end is kept as far as it goes, or said not to be.
 run_mode grow 0
 expect_equal "right ones" "$(count_class grow self)" 2
