@@ -109,7 +109,12 @@ class RunExecution {
     wait_at_gate();
     if (stop_ == Stop::kNone) work();
     leave();
-    if (stop_ == Stop::kInterrupted) return base::failure("", kInterrupted);
+    if (stop_ == Stop::kInterrupted) {
+      crew_.reap();
+      stop_neighbours();
+      end_processes_left();
+      return base::failure("", kInterrupted);
+    }
     if (!crew_.all_gone()) {
       return base::failure("worker", "a process of this run cannot be ended, not even by SIGKILL",
                            "end whatever traces it, then go on with --resume");

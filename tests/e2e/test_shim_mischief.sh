@@ -16,7 +16,7 @@ identity = "log"
 log_assigned = 'foreign\[(?P<own>\d+)\]: I am (?P<assigned>\d+)'
 env = { FOREIGN_SHIM_MODE = "$1" }
 TOML
-  expect_exit "$2" "$rollcall" run plan.toml "${quick[@]}" --out "$1"
+  expect_exit "$2" "$rollcall" run plan.toml "${quick[@]}" --out "$PWD/$1"
 }
 reasons() { column "$1/derived/summary.csv" invalid_reasons; }
 
@@ -27,6 +27,16 @@ run_mode daemon 3
 expect_equal "reasons of a daemon" "$(reasons daemon)" processes_left
 ! grep -lsq "$work/daemon/" /proc/[0-9]*/environ || fail "a daemon is left"
 expect_equal "right ones all the same" "$(count_class daemon self)" 2
+
+# Also where the run is interrupted.
+"$rollcall" run plan.toml --node sim --quiet --time-scale 1 --topology 1x20 --hold all --out "$PWD/interrupted" >interrupted.log 2>&1 &
+launcher=$!
+daemon_there() { grep -lsq "$work/interrupted/" /proc/[0-9]*/environ; }
+await daemon_there
+sleep 0.5
+kill -TERM "$launcher"
+wait "$launcher" || true
+! grep -lsq "$work/interrupted/" /proc/[0-9]*/environ || fail "a daemon is left after an interruption"
 
 # A process that became our child by exec is nobody's to end.
 cat >exec.sh <<SH
