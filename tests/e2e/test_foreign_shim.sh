@@ -69,7 +69,7 @@ jq -e '.shims[0].identity == "rollcall"' ours/plan.json >/dev/null || fail "the 
 cp "$shim" mine.so
 plan right
 sed -i "s|^preload = .*|preload = \"mine.so\"|" plan.toml
-"$rollcall" run plan.toml --node sim --quiet --time-scale 0.3 --out changed >changed.log 2>&1 &
+"$rollcall" run plan.toml --node sim --quiet --time-scale 3 --out changed >changed.log 2>&1 &
 launcher=$!
 run_there() { ls -d changed/runs/001-* >/dev/null 2>&1; }
 await run_there
