@@ -223,10 +223,11 @@ base::Result<void> check_same_driver(const std::filesystem::path& out, const Rea
   const auto text = base::read_file(file, kMaxPlanBytes);
   if (!text) return tl::unexpected(text.error());
   const auto json = nlohmann::json::parse(*text, nullptr, false);
-  const auto node = json.is_object()
-                        ? json.value("driver", nlohmann::json::object()).value("node", nlohmann::json())
-                        : nlohmann::json();
-  const std::string version = node.is_object() ? node.value("driver_version", "") : "";
+  const nlohmann::json::json_pointer place("/driver/node/driver_version");
+  if (!json.is_object() || !json.contains(place) || !json[place].is_string()) {
+    return base::usage_error(file.string(), "expected the version of the driver, found none");
+  }
+  const auto version = json[place].get<std::string>();
   if (version == now.driver_version) return {};
   return base::usage_error(
       file.string(),

@@ -63,6 +63,32 @@ await() {
   fail "waited in vain for: $*"
 }
 
+# run_foreign MODE STATUS [OPTION...]: the foreign shim in that mode, read by its log, into
+# the folder MODE; the plan stays in plan.toml.
+run_foreign() {
+  local mode=$1 status=$2
+  shift 2
+  cat >plan.toml <<TOML
+[study]
+topologies = ["1x2"]
+arms = ["foreign"]
+runs = 1
+[arm.foreign]
+preload = "$ROLLCALL_TEST_BIN/libforeign_shim.so"
+cache_env = "FOREIGN_SHIM_CACHE"
+identity = "log"
+log_assigned = 'foreign\[(?P<own>\d+)\]: I am (?P<assigned>\d+)'
+env = { FOREIGN_SHIM_MODE = "$mode" }
+TOML
+  # By its whole path, under which what it leaves can be recognised.
+  expect_exit "$status" "$rollcall" run plan.toml "${quick[@]}" --out "$PWD/$mode" "$@"
+}
+
+# reasons FOLDER: why its runs are invalid, a line each.
+reasons() {
+  column "$1/derived/summary.csv" invalid_reasons
+}
+
 # children_of PID NAME: the PIDs of its children of that name.
 children_of() {
   pgrep -P "$1" -x "$2" || true

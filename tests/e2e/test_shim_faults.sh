@@ -3,35 +3,16 @@
 # never the launcher or what it has already written.
 source "$(dirname "$0")/lib.sh"
 
-run_mode() { # MODE STATUS [OPTION...]
-  local mode=$1 status=$2
-  shift 2
-  cat >plan.toml <<TOML
-[study]
-topologies = ["1x2"]
-arms = ["foreign"]
-runs = 1
-[arm.foreign]
-preload = "$ROLLCALL_TEST_BIN/libforeign_shim.so"
-cache_env = "FOREIGN_SHIM_CACHE"
-identity = "log"
-log_assigned = 'foreign\[(?P<own>\d+)\]: I am (?P<assigned>\d+)'
-env = { FOREIGN_SHIM_MODE = "$mode" }
-TOML
-  expect_exit "$status" "$rollcall" run plan.toml "${quick[@]}" --out "$mode" "$@"
-}
-reasons() { column "$1/derived/summary.csv" invalid_reasons; }
-
-run_mode hang 3 --worker-timeout 2
+run_foreign hang 3 --worker-timeout 2
 expect_equal "reasons of a hang" "$(reasons hang)" deadline
 expect_equal "unresolved after a hang" "$(count_class hang unresolved)" 2
-run_mode exit 3
+run_foreign exit 3
 expect_equal "reasons of an exit" "$(reasons exit)" worker_died
 expect_equal "unresolved after an exit" "$(count_class exit unresolved)" 2
 jq -se 'all(.[]; .exit_code == 7 and .fate == "died")' exit/runs/*/workers.jsonl >/dev/null || fail "how they ended"
 
 # All descriptors closed: what the launcher needs of a worker lies in memory.
-run_mode close 0
+run_foreign close 0
 expect_equal "right ones without descriptors" "$(count_class close self)" 2
 
 # Nor does a worker that waits long without them take its launcher for gone.
@@ -39,7 +20,7 @@ expect_exit 0 "$rollcall" run plan.toml --node sim --time-scale 0.8 --quiet --to
 expect_equal "right ones that waited" "$(count_class close-wait self)" 20
 
 # A cache that grows without end is kept as far as it goes, or said not to be.
-run_mode grow 0
+run_foreign grow 0
 expect_equal "right ones" "$(count_class grow self)" 2
 [ -s grow/regions/cache_0.region.zst ] || [ -s grow/runs/001-1x2-foreign-r1/regions/cache_0.region.zst ] ||
   fail "the region is not kept"

@@ -3,27 +3,10 @@
 # what they spoiled is named.
 source "$(dirname "$0")/lib.sh"
 
-run_mode() { # MODE STATUS
-  cat >plan.toml <<TOML
-[study]
-topologies = ["1x2"]
-arms = ["foreign"]
-runs = 1
-[arm.foreign]
-preload = "$ROLLCALL_TEST_BIN/libforeign_shim.so"
-cache_env = "FOREIGN_SHIM_CACHE"
-identity = "log"
-log_assigned = 'foreign\[(?P<own>\d+)\]: I am (?P<assigned>\d+)'
-env = { FOREIGN_SHIM_MODE = "$1" }
-TOML
-  expect_exit "$2" "$rollcall" run plan.toml "${quick[@]}" --out "$PWD/$1"
-}
-reasons() { column "$1/derived/summary.csv" invalid_reasons; }
-
-run_mode cut-board 0
+run_foreign cut-board 0
 expect_equal "right ones though the board was to be cut" "$(count_class cut-board self)" 2
 
-run_mode daemon 3
+run_foreign daemon 3
 expect_equal "reasons of a daemon" "$(reasons daemon)" processes_left
 ! grep -lsq "$work/daemon/" /proc/[0-9]*/environ || fail "a daemon is left"
 expect_equal "right ones all the same" "$(count_class daemon self)" 2
@@ -49,11 +32,11 @@ expect_exit 0 bash exec.sh
 kill -0 "$(cat bystander)" || fail "a process that was there before was ended"
 kill "$(cat bystander)"
 
-run_mode replace-log 3
+run_foreign replace-log 3
 case $(reasons replace-log) in *log_not_kept*) ;; *) fail "not log_not_kept: $(reasons replace-log)" ;; esac
 [ ! -L "$(echo replace-log/runs/*)/logs/cache_0.log" ] || fail "a link stands in the evidence"
 
-run_mode link-cache 3
+run_foreign link-cache 3
 expect_equal "reasons of a cache that is a link" "$(reasons link-cache)" region_not_kept
 [ ! -e "$(echo link-cache/runs/*)/regions/cache_0.region.zst" ] || fail "the file behind the link was copied"
 
