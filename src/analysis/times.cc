@@ -20,7 +20,7 @@ std::optional<int64_t> span_ns(const evidence::Run& run) {
 }
 
 std::optional<int64_t> external_wall_ns(const evidence::RunRecord& record) {
-  if (!record.last_gone_ns || !record.collect_ns) return std::nullopt;
+  if (!record.last_gone_ns || !record.collect_ns) return record.stated_wall_ns;
   int64_t wall = 0;
   if (__builtin_sub_overflow(*record.last_gone_ns, *record.collect_ns, &wall)) return std::nullopt;
   return wall;

@@ -13,7 +13,8 @@ namespace rollcall::analysis {
 std::optional<int64_t> span_ns(const evidence::Run& run);
 
 // First fork → last worker gone, less the time for collecting evidence after
-// the last worker had finished. Unset if either is not known.
+// the last worker had finished. What a person stated where nothing was measured; unset
+// where there is neither.
 std::optional<int64_t> external_wall_ns(const evidence::RunRecord& record);
 
 }  // namespace rollcall::analysis

@@ -28,6 +28,7 @@ constexpr int64_t kGateSkewSpanPart = 10;  // a tenth of the span
 void check_fate(const WorkerRecord& worker, Codes& codes) {
   switch (worker.fate) {
     case Fate::kFinished:
+    case Fate::kNotObserved:
       break;
     case Fate::kDied:
       codes.insert("worker_died");

@@ -21,7 +21,11 @@ enum class IdentityKind { kNone, kNvml, kHost, kBoth };
 enum class Workload { kInit, kContext };
 enum class Hold { kNone, kAll };
 enum class Isolation { kNone, kPid };
-enum class NodeKind { kSimulated, kReal };
+enum class NodeKind {
+  kSimulated,
+  kReal,
+  kUnknown,  // imported logs do not say
+};
 // What a worker does before its workload.
 enum class Exercise {
   kCuInit,    // cuInit
@@ -39,6 +43,7 @@ enum class Fate {
   kDeadline,    // still there when its time was up; the launcher killed it
   kAborted,     // killed by the launcher because the run was given up
   kNotStarted,  // could not be forked
+  kNotObserved,  // nobody watched it: imported logs
 };
 
 // The last stage that the worker itself reported.
@@ -134,13 +139,19 @@ struct RunRecord {
   int neighbours = 0;  // processes without a shim that came and went meanwhile
   // PIDs that NVML listed before the first worker; unset: not asked (simulated node).
   std::optional<std::vector<int64_t>> processes_before{};
-  std::string truth = "launcher";  // who says which PID is whose; "log" for imported logs without it
+  // Who says which PID is whose: "launcher", or "log" for imported logs without its record.
+  std::string truth = "launcher";
+  // What the run was read from, "hami-logs"; empty: made by `rollcall run`. Nobody watched an
+  // imported run, so it is not held to what only a launcher can see.
+  std::string imported_from{};
   std::string plan_sha256{};       // of the plan.json that this run belongs to
   std::string started_at{};        // UTC, ISO 8601; dates the evidence, measures nothing
 
   std::optional<int64_t> gate_opened_ns{};  // since the first fork
   std::optional<int64_t> last_gone_ns{};    // since the first fork: the last worker was gone
   std::optional<int64_t> collect_ns{};      // of that, collecting evidence after the last worker had finished
+  // External wall time that a person stated for an imported run; unset where there is none.
+  std::optional<int64_t> stated_wall_ns{};
   std::vector<RunEvent> events{};
 
   // Whether its workers discover anything that could be judged: not without a shim, and not

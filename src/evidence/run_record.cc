@@ -88,11 +88,13 @@ std::string print_run(const RunRecord& record) {
         std::vector<int64_t>(all.begin(), all.begin() + std::min<ptrdiff_t>(std::ssize(all), kMaxListed));
   }
   json["truth"] = clean_text(record.truth);
+  if (!record.imported_from.empty()) json["imported_from"] = clean_text(record.imported_from);
   json["plan_sha256"] = clean_text(record.plan_sha256);
   json["started_at"] = clean_text(record.started_at);
   if (record.gate_opened_ns) json["gate_opened_ns"] = *record.gate_opened_ns;
   if (record.last_gone_ns) json["last_gone_ns"] = *record.last_gone_ns;
   if (record.collect_ns) json["collect_ns"] = *record.collect_ns;
+  if (record.stated_wall_ns) json["stated_wall_ns"] = *record.stated_wall_ns;
   json["events"] = print_events(record.events);
   return dump(json, 2) + "\n";
 }
@@ -131,11 +133,13 @@ base::Result<RunRecord> parse_run(std::string_view json, const std::string& wher
     record.processes_before = reader.integers("processes_before", kMaxListed, {});
   }
   record.truth = reader.text("truth");
+  if (reader.has("imported_from")) record.imported_from = reader.text("imported_from");
   record.plan_sha256 = reader.text("plan_sha256");
   record.started_at = reader.text("started_at");
   record.gate_opened_ns = reader.optional_integer("gate_opened_ns");
   record.last_gone_ns = reader.optional_integer("last_gone_ns");
   record.collect_ns = reader.optional_integer("collect_ns");
+  record.stated_wall_ns = reader.optional_integer("stated_wall_ns");
   if (const Json* list = reader.array("events", kMaxEvents); list != nullptr) {
     auto events = parse_events(*list, where);
     if (!events) return tl::unexpected<base::Error>(events.error());

@@ -48,6 +48,7 @@ template <>
 constexpr auto kWords<NodeKind> = std::to_array<Word<NodeKind>>({
     {NodeKind::kSimulated, "sim"},
     {NodeKind::kReal, "real"},
+    {NodeKind::kUnknown, "unknown"},
 });
 template <>
 constexpr auto kWords<NvmlView> = std::to_array<Word<NvmlView>>({
@@ -62,6 +63,7 @@ constexpr auto kWords<Fate> = std::to_array<Word<Fate>>({
     {Fate::kDeadline, "deadline"},
     {Fate::kAborted, "aborted"},
     {Fate::kNotStarted, "not_started"},
+    {Fate::kNotObserved, "not_observed"},
 });
 template <>
 constexpr auto kWords<Stage> = std::to_array<Word<Stage>>({

@@ -149,7 +149,8 @@ std::string wall_table(const ExperimentSummary& summary) {
 }
 
 std::string setting_line(const analysis::Setting& setting) {
-  std::string text = "Measured on a real node";
+  std::string text =
+      setting.node == evidence::NodeKind::kUnknown ? "Read from logs" : "Measured on a real node";
   if (!setting.device_name.empty()) text += ": " + printable(setting.device_name, kMaxNameWidth);
   if (!setting.driver_version.empty()) text += ", driver " + printable(setting.driver_version, kMaxNameWidth);
   if (setting.node == evidence::NodeKind::kSimulated) {
