@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <string>
 
+#include "archive/temporary_folder.h"
 #include "base/error.h"
 
 namespace rollcall::archive {
@@ -33,17 +34,13 @@ class OpenedEvidence {
   // What is neither a folder nor an archive with one folder in it is a usage error.
   static base::Result<OpenedEvidence> open(const std::filesystem::path& path);
 
-  OpenedEvidence(OpenedEvidence&& other) noexcept;
-  OpenedEvidence& operator=(OpenedEvidence&&) = delete;
-  ~OpenedEvidence();
-
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
-  [[nodiscard]] bool is_archive() const { return !temporary_.empty(); }
+  [[nodiscard]] bool is_archive() const { return !temporary_.path().empty(); }
 
  private:
   OpenedEvidence() = default;
   std::filesystem::path folder_;
-  std::filesystem::path temporary_;  // empty: the folder is the user's own
+  TemporaryFolder temporary_;  // none: the folder is the user's own
 };
 
 }  // namespace rollcall::archive

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -20,18 +19,6 @@ namespace rollcall::archive {
 namespace {
 
 namespace fs = std::filesystem;
-
-base::Result<fs::path> make_temporary() {
-  std::error_code error;
-  const fs::path parent = fs::temp_directory_path(error);
-  if (error) return base::system_failure("TMPDIR", "find a folder for temporary files", error.value());
-  std::string name = (parent / "rollcall-archive-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) {
-    return base::system_failure(name, "make a temporary folder", errno,
-                                "set TMPDIR to a folder that you may write to");
-  }
-  return fs::path(name);
-}
 
 base::Result<void> send_all(int socket, std::string_view piece) {
   while (!piece.empty()) {
@@ -93,14 +80,6 @@ base::Result<fs::path> the_one_folder(const fs::path& temporary, const std::stri
 
 }  // namespace
 
-OpenedEvidence::OpenedEvidence(OpenedEvidence&& other) noexcept
-    : folder_(std::move(other.folder_)), temporary_(std::exchange(other.temporary_, {})) {}
-
-OpenedEvidence::~OpenedEvidence() {
-  std::error_code ignored;
-  if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
-}
-
 base::Result<OpenedEvidence> OpenedEvidence::open(const fs::path& path) {
   std::error_code error;
   OpenedEvidence opened;
@@ -112,12 +91,12 @@ base::Result<OpenedEvidence> OpenedEvidence::open(const fs::path& path) {
   if (!fs::is_regular_file(status)) {
     return base::usage_error(path.string(), "expected an evidence folder or an archive, found neither");
   }
-  auto temporary = make_temporary();
+  auto temporary = TemporaryFolder::make();
   if (!temporary) return tl::unexpected<base::Error>(temporary.error());
-  opened.temporary_ = *temporary;
-  if (auto unpacked = unpack(path, *temporary); !unpacked)
+  opened.temporary_ = std::move(*temporary);
+  if (auto unpacked = unpack(path, opened.temporary_.path()); !unpacked)
     return tl::unexpected<base::Error>(unpacked.error());
-  auto folder = the_one_folder(*temporary, path.string());
+  auto folder = the_one_folder(opened.temporary_.path(), path.string());
   if (!folder) return tl::unexpected<base::Error>(folder.error());
   opened.folder_ = std::move(*folder);
   return opened;

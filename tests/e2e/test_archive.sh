@@ -74,3 +74,14 @@ expect_exit 2 "$rollcall" verify escape.tar.zst
 truncate -s 70G sparse && mkdir bomb && cp -r one bomb/e && mv sparse bomb/e/sparse
 tar -cSf - -C bomb e | zstd -qc >bomb.tar.zst
 bad 2 bomb.tar.zst
+
+# Killed in the middle: what was unpacked goes all the same.
+mkdir big && cp -r one big/e && head -c 60000000 /dev/urandom >big/e/large && tar -cf - -C big e | zstd -1 -qc >large.tar.zst
+"$rollcall" verify large.tar.zst >/dev/null 2>&1 &
+verifier=$!
+unpacking() { [ -n "$(ls -A tmp)" ]; }
+await unpacking
+kill -9 "$verifier"
+wait "$verifier" 2>/dev/null || true
+gone() { [ -z "$(ls -A tmp)" ]; }
+await gone
