@@ -18,8 +18,8 @@ namespace {
 
 using analysis::Class;
 using analysis::Condition;
+using analysis::Estimate;
 using analysis::ExperimentSummary;
-using analysis::MeanSd;
 
 constexpr size_t kMaxArmWidth = 24;
 constexpr size_t kMaxNameWidth = 60;
@@ -117,7 +117,7 @@ std::string classes_table(const ExperimentSummary& summary) {
   return table.text();
 }
 
-std::string seconds_text(const MeanSd& time, int decimals) {
+std::string seconds_text(const Estimate& time, int decimals) {
   if (!time.mean) return "not known";
   if (!time.sd) return fmt::format("{:.{}f} s", *time.mean, decimals);
   return fmt::format("{:.{}f} ± {:.{}f} s", *time.mean, decimals, *time.sd, decimals);
@@ -142,7 +142,7 @@ std::string wall_table(const ExperimentSummary& summary) {
       continue;
     }
     cells.push_back(seconds_text(c.external_wall_s, all_long ? 2 : 3));
-    cells.push_back(c.ratio_to_native ? fmt::format("{:.2f}×", *c.ratio_to_native) : "");
+    cells.push_back(c.ratio_to_native.value ? fmt::format("{:.2f}×", *c.ratio_to_native.value) : "");
     table.add(std::move(cells));
   }
   return table.text();
