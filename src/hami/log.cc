@@ -94,7 +94,8 @@ std::optional<LogLine> parse_log_line(std::string_view text) {
   // Two lines in one, wherever the second begins: also within the first one's prefix,
   // which may then seem to be whole. Whose statement it is cannot be told.
   if (line.says != LogSays::kNothing && text.find(kPrefix, kPrefix.size()) != std::string_view::npos) {
-    return LogLine{.pid = *pid};
+    line = LogLine();
+    line.pid = *pid;
   }
   return line;
 }
