@@ -59,7 +59,6 @@ std::optional<int64_t> take_prefix(std::string_view& text) {
 }
 
 void interpret(std::string_view message, LogLine& line) {
-  if (message.find(kPrefix) != std::string_view::npos) return;  // two lines in one
   if (take(message, "hostPid=")) {
     const auto assigned = take_number(message);
     // A newer version says after a blank where it has it from.
@@ -86,11 +85,18 @@ void interpret(std::string_view message, LogLine& line) {
 std::optional<LogLine> parse_log_line(std::string_view text) {
   while (text.starts_with('\0')) text.remove_prefix(1);
   if (text.ends_with('\r')) text.remove_suffix(1);
-  const auto pid = take_prefix(text);
+  std::string_view message = text;
+  const auto pid = take_prefix(message);
   if (!pid) return std::nullopt;
   LogLine line;
   line.pid = *pid;
-  interpret(text, line);
+  interpret(message, line);
+  // Two lines in one, wherever the second begins: also within the first one's prefix,
+  // which may then seem to be whole. Whose statement it is cannot be told.
+  if (line.says != LogSays::kNothing && text.find(kPrefix, kPrefix.size()) != std::string_view::npos) {
+    line = LogLine();
+    line.pid = *pid;
+  }
   return line;
 }
 
