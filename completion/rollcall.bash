@@ -156,8 +156,10 @@ _rollcall() {
     _rollcall_names "${options[*]}"
   else
     local -a subcommands places
-    mapfile -t subcommands < <(_rollcall_section Subcommands <<<"$help")
-    _rollcall_names "${subcommands[*]}"
+    if ((positionals == 0)); then
+      mapfile -t subcommands < <(_rollcall_section Subcommands <<<"$help")
+      _rollcall_names "${subcommands[*]}"
+    fi
     mapfile -t places < <(_rollcall_section Positionals <<<"$help")
     if ((positionals < ${#places[@]})); then
       entry=${places[positionals]}
