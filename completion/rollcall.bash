@@ -41,7 +41,7 @@ _rollcall_names() { # WORDS-AS-ONE, adds those that begin as $cur
 
 _rollcall_paths() { # -f (files) or -d (folders), adds those that begin as $cur
   local path
-  compopt -o filenames 2>/dev/null
+  compopt -o filenames 2>/dev/null || true
   while IFS= read -r path; do COMPREPLY+=("$path"); done < <(compgen "$1" -- "$cur")
 }
 
@@ -73,7 +73,7 @@ _rollcall_values() {
       [[ $cur != *,* ]] || kept=${cur%,*},
       # shellcheck disable=SC2086 # one word each
       _rollcall_names "$(printf "$kept%s " $_rollcall_classes)"
-      compopt -o nospace 2>/dev/null
+      compopt -o nospace 2>/dev/null || true
       ;;
     *ARCHIVE* | *FILE* | *PATH* | *CSV*) _rollcall_paths -f ;;
     *DIR* | *EVIDENCE* | A | B) _rollcall_paths -d ;;
@@ -156,8 +156,10 @@ _rollcall() {
     _rollcall_names "${options[*]}"
   else
     local -a subcommands places
-    mapfile -t subcommands < <(_rollcall_section Subcommands <<<"$help")
-    _rollcall_names "${subcommands[*]}"
+    if ((positionals == 0)); then
+      mapfile -t subcommands < <(_rollcall_section Subcommands <<<"$help")
+      _rollcall_names "${subcommands[*]}"
+    fi
     mapfile -t places < <(_rollcall_section Positionals <<<"$help")
     if ((positionals < ${#places[@]})); then
       entry=${places[positionals]}

@@ -36,6 +36,8 @@ bool take_place(std::string_view& text) {
   const size_t end = text.find(kEnd);
   if (end == std::string_view::npos) return false;
   std::string_view place = text.substr(0, end);
+  // A line that was cut before this, and another one after it: the end is the other one's.
+  if (place.find(kPrefix) != std::string_view::npos) return false;
   const size_t colon = place.rfind(':');
   if (colon == std::string_view::npos || colon == 0) return false;
   place.remove_prefix(colon + 1);
@@ -59,6 +61,7 @@ std::optional<int64_t> take_prefix(std::string_view& text) {
 }
 
 void interpret(std::string_view message, LogLine& line) {
+  if (message.find(kPrefix) != std::string_view::npos) return;  // two lines in one
   if (take(message, "hostPid=")) {
     const auto assigned = take_number(message);
     // A newer version says after a blank where it has it from.
@@ -85,18 +88,11 @@ void interpret(std::string_view message, LogLine& line) {
 std::optional<LogLine> parse_log_line(std::string_view text) {
   while (text.starts_with('\0')) text.remove_prefix(1);
   if (text.ends_with('\r')) text.remove_suffix(1);
-  std::string_view message = text;
-  const auto pid = take_prefix(message);
+  const auto pid = take_prefix(text);
   if (!pid) return std::nullopt;
   LogLine line;
   line.pid = *pid;
-  interpret(message, line);
-  // Two lines in one, wherever the second begins: also within the first one's prefix,
-  // which may then seem to be whole. Whose statement it is cannot be told.
-  if (line.says != LogSays::kNothing && text.find(kPrefix, kPrefix.size()) != std::string_view::npos) {
-    line = LogLine();
-    line.pid = *pid;
-  }
+  interpret(text, line);
   return line;
 }
 
