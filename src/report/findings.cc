@@ -8,6 +8,7 @@
 
 #include "report/terminal.h"
 #include "report/text_table.h"
+#include "report/wording.h"
 
 namespace rollcall::report {
 namespace {
@@ -16,8 +17,6 @@ using analysis::Class;
 using analysis::Condition;
 using analysis::Control;
 using analysis::ExperimentSummary;
-
-constexpr size_t kMaxArmWidth = 60;
 
 std::string place(const Condition& c) {
   if (c.topology.workers() == 1) return fmt::format("One worker alone ({})", c.topology.text());
