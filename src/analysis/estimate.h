@@ -6,6 +6,8 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analysis/classify.h"
@@ -22,7 +24,7 @@ struct Interval {
 // How a 95 % interval was made; `kNone` exactly where there is none.
 enum class IntervalMethod {
   kNone,
-  kLogT,         // Student's t on the logarithms: 2 <= n < 8, all values positive
+  kLogT,         // Student's t on the logarithms: 2 <= n < 8, all values positive; of the geometric mean
   kBootstrap,    // seeded percentile bootstrap of the mean: n >= 8
   kT,            // Student's t on the values themselves, cut to [0, 1]: shares, 2 <= n < 8
   kRuleOfThree,  // 3/n for what was never seen in n workers; holds if workers are independent
@@ -52,9 +54,15 @@ struct Estimate {
 };
 // The same values, in any order, give the same estimate: the bootstrap's seed is fixed.
 Estimate estimate(std::vector<double> values);
+// One sample of shares, each of a run; all runs have `workers` workers together.
+Estimate estimate_share(std::vector<double> values, int workers);
+
+// Those that lie beyond Tukey's outer fences, in the order of the values: further than three times
+// the distance of the hinges from one of them. Nobody below five values.
+std::vector<Outlier> outliers(const std::vector<std::pair<std::string, double>>& values);
 
 // Ratio of the arithmetic means, a over b, with its interval: Welch on the logarithms
-// where either side has fewer than kBootstrapFrom values, else bootstrap of both sides.
+// where either side has fewer than kBootstrapFrom values (kLogT), else bootstrap of both sides.
 struct Ratio {
   std::optional<double> value;  // unset where either side is empty or b's mean is not positive
   std::optional<Interval> ci95;

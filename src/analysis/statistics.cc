@@ -9,7 +9,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "analysis/summary.h"
 #include "base/clock.h"
 
 namespace rollcall::analysis {
@@ -49,6 +48,15 @@ std::optional<double> percentile(std::vector<double> values, double p) {
   constexpr double kHair = 1e-9;
   const double rank = std::ceil(p * static_cast<double>(values.size()) / 100 - kHair);
   return at_rank(values, rank < 1 ? 1 : static_cast<size_t>(rank));
+}
+
+std::optional<double> median(std::vector<double> values) {
+  if (values.empty()) return std::nullopt;
+  const size_t half = values.size() / 2;
+  const double upper = at_rank(values, half + 1);
+  if (values.size() % 2 == 1) return upper;
+  const double lower = at_rank(values, half);
+  return lower + (upper - lower) / 2;
 }
 
 std::string milliseconds_text(int64_t ns) {

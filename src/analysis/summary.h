@@ -11,21 +11,10 @@
 #include <vector>
 
 #include "analysis/classify.h"
+#include "analysis/estimate.h"
 #include "evidence/records.h"
 
 namespace rollcall::analysis {
-
-// Mean and sample standard deviation (unset below n = 2).
-struct MeanSd {
-  int n = 0;
-  std::optional<double> mean;
-  std::optional<double> sd;
-};
-MeanSd mean_sd(const std::vector<double>& values);
-
-// True nearest-rank percentile of a non-empty list: the value at rank
-// ceil(p/100 * n), 1-based, of the sorted values. Unset for an empty list.
-std::optional<double> percentile(std::vector<double> values, double p);
 
 struct Condition {
   evidence::Topology topology;
@@ -39,12 +28,12 @@ struct Condition {
   // Of the failed, contradicting and missing discoveries over the valid runs: how often
   // each reason was given.
   std::map<std::string, int> reasons;
-  ClassCounts classes;     // over the valid runs; all zero without a shim
-  int workers = 0;         // over the valid runs
-  int cuinit_failed = 0;   // over the valid runs
-  MeanSd external_wall_s;  // over the valid runs
-  MeanSd span_s;
-  std::optional<double> ratio_to_native;  // ratio of mean external wall times, same topology
+  ClassCounts classes;       // over the valid runs; all zero without a shim
+  int workers = 0;           // over the valid runs
+  int cuinit_failed = 0;     // over the valid runs
+  Estimate external_wall_s;  // over the valid runs
+  Estimate span_s;
+  Ratio ratio_to_native;  // of external wall times; same topology, workload and hold
 };
 
 // The positive control: isolated caches (K >= 2, at least 2 workers) with the
@@ -71,6 +60,7 @@ struct ExperimentSummary {
   std::vector<Condition> conditions;  // by topology, then arms without a shim, then by name
   Control control = Control::kAbsent;
   std::vector<std::pair<std::string, std::vector<std::string>>> invalid;  // run id and its reasons
+  std::vector<MeasureRow> measures;                                       // the rows of statistics.csv
   int runs = 0;
 };
 ExperimentSummary summarise(const std::vector<evidence::Run>& runs);

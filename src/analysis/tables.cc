@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 
 #include "analysis/classify.h"
+#include "analysis/conditions.h"
+#include "analysis/estimate.h"
+#include "analysis/measures.h"
 #include "analysis/roster.h"
 #include "analysis/statistics.h"
 #include "analysis/times.h"
@@ -23,8 +25,6 @@ using evidence::CsvRow;
 using evidence::Run;
 using evidence::RunRecord;
 using evidence::WorkerRecord;
-
-constexpr int kCudaSuccess = 0;
 
 const CsvRow kSummaryColumns = {"run_id",
                                 "topology",
@@ -91,53 +91,8 @@ std::string word(const std::optional<Class>& value) {
   return value ? std::string(to_text(*value)) : std::string();
 }
 
-std::vector<const Run*> in_order(const std::vector<Run>& runs) {
-  std::vector<const Run*> result;
-  for (const Run& run : runs) result.push_back(&run);
-  std::stable_sort(result.begin(), result.end(),
-                   [](const Run* a, const Run* b) { return a->record.number < b->record.number; });
-  return result;
-}
-
-// One measure over the workers that have it.
-using Measure = std::function<std::optional<int64_t>(const WorkerRecord&)>;
-
-std::vector<int64_t> values_of(const std::vector<const WorkerRecord*>& workers, const Measure& measure) {
-  std::vector<int64_t> values;
-  for (const WorkerRecord* worker : workers) {
-    if (const auto value = measure(*worker)) values.push_back(*value);
-  }
-  return values;
-}
-
-// A failed call's time says nothing of what a successful one takes.
-std::optional<int64_t> cuinit_ns(const WorkerRecord& worker) {
-  return worker.cuinit_result == kCudaSuccess ? worker.cuinit_ns : std::nullopt;
-}
-std::optional<int64_t> context_ns(const WorkerRecord& worker) {
-  return worker.context_result == kCudaSuccess ? worker.context_ns : std::nullopt;
-}
-
-// The probe, or nvmlInit.
-std::optional<int64_t> control_ns(const WorkerRecord& worker) {
-  return worker.control_result == kCudaSuccess ? worker.control_ns : std::nullopt;
-}
-// From the opening of the gate to the context that an application would work with.
-std::optional<int64_t> first_context_ns(const WorkerRecord& worker) {
-  return worker.context_result == kCudaSuccess ? worker.finished_ns : std::nullopt;
-}
-
 std::string joined(const std::vector<std::string>& reasons) {
   return fmt::format("{}", fmt::join(reasons, ";"));
-}
-
-// The one record of each worker of the topology, as far as there is one.
-std::vector<const WorkerRecord*> workers_of(const Run& run, const Roster& roster) {
-  std::vector<const WorkerRecord*> workers;
-  for (int i = 0; i < run.record.topology.workers(); ++i) {
-    if (const WorkerRecord* worker = roster.record(i); worker != nullptr) workers.push_back(worker);
-  }
-  return workers;
 }
 
 void append(CsvRow& row, std::initializer_list<std::string> cells) {
@@ -284,7 +239,9 @@ std::string external_wall_times_csv(const std::vector<Run>& runs) {
 std::vector<DerivedFile> derive_all(const std::vector<Run>& runs) {
   return {{"summary.csv", summary_csv(runs)},
           {"pid-mapping-summary.csv", pid_mapping_csv(runs)},
-          {"external-wall-times.csv", external_wall_times_csv(runs)}};
+          {"external-wall-times.csv", external_wall_times_csv(runs)},
+          {"statistics.csv", statistics_csv(runs)},
+          {"derived-by.txt", "rollcall " ROLLCALL_VERSION "\n"}};
 }
 
 }  // namespace rollcall::analysis

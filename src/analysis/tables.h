@@ -21,7 +21,8 @@ struct DerivedFile {
   std::string name;  // "summary.csv", …
   std::string content;
 };
-// All of them: what `derived/` holds and `summarize` writes.
+// All of them, and which version derived them: another one may round or add otherwise. It is
+// what `derived/` holds and `summarize` writes.
 std::vector<DerivedFile> derive_all(const std::vector<evidence::Run>& runs);
 
 }  // namespace rollcall::analysis

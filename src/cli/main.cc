@@ -101,6 +101,7 @@ int choose(int argc, char** argv) {
   app.get_formatter()->column_width(34);
   const std::vector<std::pair<const char*, Action (*)(CLI::App&)>> commands = {{"run", add_run},
                                                                                {"summarize", add_summarize},
+                                                                               {"report", add_report},
                                                                                {"doctor", add_doctor},
                                                                                {"probe", add_probe},
                                                                                {"sim", add_sim}};

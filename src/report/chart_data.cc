@@ -14,13 +14,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <tuple>
 
 #include "analysis/classify.h"
 #include "analysis/roster.h"
 #include "analysis/validity.h"
+#include "report/growth.h"
 #include "report/model.h"
 #include "report/text_table.h"
 #include "report/wording.h"
@@ -174,7 +173,7 @@ class ChartData {
   }
 
   [[nodiscard]] const MeasureRow* wall_of(const Condition& c) const {
-    for (const MeasureRow& row : model_.measures) {
+    for (const MeasureRow& row : model_.summary.measures) {
       if (row.measure == "external_wall_s" && row.arm == c.arm && row.topology == c.topology &&
           row.workload == c.workload && row.hold == c.hold)
         return &row;
@@ -207,31 +206,21 @@ class ChartData {
     return list;
   }
 
-  // As the sentences on growth: an arm on one cache, or on caches of one size.
   [[nodiscard]] Json growth() const {
-    using Series = std::tuple<std::string, evidence::Workload, evidence::Hold, int>;
-    std::map<Series, std::map<int, const Condition*>> series;
-    for (const Condition& c : model_.summary.conditions) {
-      if (c.external_wall_s.mean.value_or(0) <= 0) continue;
-      const int per_cache = c.topology.caches() == 1 ? 0 : c.topology.workers_per_cache();
-      series[{c.arm, c.workload, c.hold, per_cache}].emplace(c.topology.workers(), &c);
-    }
     Json list = Json::array();
-    for (const auto& [key, points] : series) {
-      if (points.size() < 2) continue;
-      const auto& [arm, workload, hold, per_cache] = key;
+    for (const Growth& series : growth_of(model_.summary)) {
+      const Condition& first = *series.conditions.front();
       Json json;
-      json["arm"] = arm_text(arm, workload, hold, mixed_);
-      json["where"] = per_cache == 0 ? std::string("one shared cache") : fmt::format("caches of {}", per_cache);
-      json["one"] = per_cache == 0;
+      json["arm"] = arm_text(first.arm, first.workload, first.hold, mixed_);
+      json["where"] = series.where;
+      json["one"] = series.one_cache;
       json["points"] = Json::array();
-      for (const auto& [workers, c] : points) {
+      for (const Condition* c : series.conditions) {
         Json point;
-        point["n"] = workers;
+        point["n"] = c->topology.workers();
         point["topology"] = c->topology.text();
         point["mean"] = *c->external_wall_s.mean;
-        const MeasureRow* row = wall_of(*c);
-        add_interval(row != nullptr ? row->estimate : analysis::Estimate{}, point);
+        add_interval(c->external_wall_s, point);
         json["points"].push_back(std::move(point));
       }
       list.push_back(std::move(json));

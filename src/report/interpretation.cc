@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
-#include <tuple>
 
+#include "analysis/conditions.h"
+#include "report/growth.h"
 #include "report/model.h"
 #include "report/text_table.h"
 #include "report/wording.h"
@@ -19,8 +19,6 @@ using analysis::Class;
 using analysis::Condition;
 using analysis::Control;
 using analysis::MeasureRow;
-
-constexpr const char* kWall = "external_wall_s";
 
 class Sentences {
  public:
@@ -41,29 +39,11 @@ class Sentences {
   [[nodiscard]] std::string name(const Condition& c) const {
     return fmt::format("{} {}", c.topology.text(), arm_text(c.arm, c.workload, c.hold, mixed_));
   }
-  [[nodiscard]] const MeasureRow* wall(const Condition& c) const {
-    for (const MeasureRow& row : model_.measures) {
-      if (row.measure == kWall && row.arm == c.arm && row.topology == c.topology &&
-          row.workload == c.workload && row.hold == c.hold)
-        return &row;
-    }
-    return nullptr;
-  }
-  [[nodiscard]] const Condition* native_of(const Condition& c) const {
-    for (const Condition& other : model_.summary.conditions) {
-      if (other.arm == "native" && other.topology == c.topology && other.workload == c.workload &&
-          other.hold == c.hold)
-        return &other;
-    }
-    return nullptr;
-  }
-
   // How much longer than without a library, and whether that is decided.
   void slower(const Condition& c) {
-    const MeasureRow* row = wall(c);
-    const Condition* native = native_of(c);
-    if (row == nullptr || native == nullptr || c.arm == "native" || !row->to_native.value) return;
-    const analysis::Ratio& ratio = row->to_native;
+    const Condition* native = analysis::native_like(c, model_.summary.conditions);
+    if (native == nullptr || !c.ratio_to_native.value) return;
+    const analysis::Ratio& ratio = c.ratio_to_native;
     const std::string times = fmt::format(
         "{} against {}, n = {} and {}", seconds_text(c.external_wall_s, decimals_),
         seconds_text(native->external_wall_s, decimals_), c.external_wall_s.n, native->external_wall_s.n);
@@ -88,28 +68,15 @@ class Sentences {
                                 interval));
   }
 
-  // For an arm on one cache, or on caches of one size: from the fewest to the most workers.
+  // From the fewest to the most workers.
   void growth() {
-    using Series = std::tuple<std::string, evidence::Workload, evidence::Hold, int>;
-    std::map<Series, std::vector<const Condition*>> series;
-    for (const Condition& c : model_.summary.conditions) {
-      if (c.external_wall_s.mean.value_or(0) <= 0) continue;
-      // 0: one cache for everybody, which holds as many workers as there are.
-      const int per_cache = c.topology.caches() == 1 ? 0 : c.topology.workers_per_cache();
-      series[{c.arm, c.workload, c.hold, per_cache}].push_back(&c);
-    }
-    for (auto& [key, conditions] : series) {
-      const auto [least, most] = std::minmax_element(
-          conditions.begin(), conditions.end(), [](const Condition* a, const Condition* b) {
-            return a->topology.workers() < b->topology.workers();
-          });
-      const Condition& a = **least;
-      const Condition& b = **most;
-      if (a.topology.workers() == b.topology.workers()) continue;
+    for (const Growth& series : growth_of(model_.summary)) {
+      const Condition& a = *series.conditions.front();
+      const Condition& b = *series.conditions.back();
       said_.push_back(fmt::format(
           "{}, {}: from {} to {} workers ({:.3g} times as many) the wall time went from {} to {}: {:.3g} times "
           "as long.",
-          arm_text(a.arm, a.workload, a.hold, mixed_), topology_kind(b.topology), a.topology.workers(),
+          arm_text(a.arm, a.workload, a.hold, mixed_), series.where, a.topology.workers(),
           b.topology.workers(), static_cast<double>(b.topology.workers()) / a.topology.workers(),
           seconds_text(a.external_wall_s, decimals_), seconds_text(b.external_wall_s, decimals_),
           *b.external_wall_s.mean / *a.external_wall_s.mean));
@@ -138,7 +105,7 @@ class Sentences {
   void outliers() {
     constexpr size_t kMaxNamed = 5;
     std::set<std::string> ids;
-    for (const MeasureRow& row : model_.measures) {
+    for (const MeasureRow& row : model_.summary.measures) {
       for (const analysis::Outlier& outlier : row.outliers) ids.insert(printable(outlier.run_id, kMaxArmWidth));
     }
     if (ids.empty()) return;

@@ -14,7 +14,7 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-Json json_of(const analysis::MeanSd& value) {
+Json json_of(const analysis::Estimate& value) {
   Json json;
   json["n"] = value.n;
   json["mean"] = or_null(value.mean);
@@ -43,7 +43,7 @@ Json json_of(const analysis::Condition& c) {
   json["cuinit_failed"] = c.cuinit_failed;
   json["external_wall_s"] = json_of(c.external_wall_s);
   json["span_s"] = json_of(c.span_s);
-  json["ratio_to_native"] = or_null(c.ratio_to_native);
+  json["ratio_to_native"] = or_null(c.ratio_to_native.value);
   return json;
 }
 

@@ -82,15 +82,6 @@ ReportTable classes_table(const ExperimentSummary& summary, bool mixed) {
   return table;
 }
 
-const MeasureRow* measure_of(const std::vector<MeasureRow>& rows, const Condition& c,
-                             std::string_view measure) {
-  const auto found = std::find_if(rows.begin(), rows.end(), [&](const MeasureRow& row) {
-    return row.measure == measure && row.arm == c.arm && row.topology == c.topology &&
-           row.workload == c.workload && row.hold == c.hold;
-  });
-  return found == rows.end() ? nullptr : &*found;
-}
-
 ReportTable walls_table(const ReportModel& model, bool mixed) {
   const int decimals = seconds_decimals(model.summary);
   ReportTable table;
@@ -106,14 +97,12 @@ ReportTable walls_table(const ReportModel& model, bool mixed) {
       continue;
     }
     row.push_back(seconds_text(c.external_wall_s, decimals));
-    const MeasureRow* wall = measure_of(model.measures, c, "external_wall_s");
-    const Estimate none;
-    const Estimate& e = wall != nullptr ? wall->estimate : none;
+    const Estimate& e = c.external_wall_s;
     row.push_back(e.median ? fmt::format("{:.{}f} s", *e.median, decimals) : "");
     row.push_back(e.ci95 ? fmt::format("{:.{}f} to {:.{}f} s{}", e.ci95->low, decimals, e.ci95->high,
                                        decimals, e.few() ? kFewMark : "")
                          : "");
-    row.push_back(wall != nullptr ? ratio_interval_text(wall->to_native) : "");
+    row.push_back(ratio_interval_text(c.ratio_to_native));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -124,7 +113,7 @@ ReportTable statistics_table(const ReportModel& model, bool mixed) {
   table.caption = "Every measure of every condition, over its valid runs";
   table.columns = {{"topology"}, {"arm"},  {"measure"}, {"n", true}, {"mean", true}, {"SD", true},
                    {"median", true}, {"95 % interval", true}, {"ratio to native (95 %)", true}};
-  for (const MeasureRow& row : model.measures) {
+  for (const MeasureRow& row : model.summary.measures) {
     const Estimate& e = row.estimate;
     const auto text = [&](const std::optional<double>& value) {
       return value ? value_text(row, *value) : std::string();
@@ -140,7 +129,7 @@ ReportTable outliers_table(const ReportModel& model) {
   ReportTable table;
   table.caption = "Runs that lie far from the others of their condition; they are counted in every number";
   table.columns = {{"run"}, {"measure"}, {"value", true}, {"median of its condition", true}};
-  for (const MeasureRow& row : model.measures) {
+  for (const MeasureRow& row : model.summary.measures) {
     for (const analysis::Outlier& outlier : row.outliers) {
       table.rows.push_back({printable(outlier.run_id, kMaxRunIdWidth), row.measure,
                             value_text(row, outlier.value),
@@ -213,7 +202,6 @@ std::vector<Step> steps(const ReportSource& source) {
 ReportModel build_model(const ReportSource& source) {
   ReportModel model;
   model.summary = analysis::summarise(source.runs);
-  model.measures = analysis::measure_rows(source.runs);
   const bool mixed = has_mixed_workloads(model.summary);
   model.title = title_of(model.summary);
   model.measured_on = measured_on(model.summary);

@@ -42,7 +42,6 @@ struct Step {
 
 struct ReportModel {
   analysis::ExperimentSummary summary;
-  std::vector<analysis::MeasureRow> measures;
 
   std::string title;
   std::string measured_on;            // one line: on what, and under which conditions

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/summary.h"
+#include "analysis/statistics.h"
 
 namespace rollcall::report {
 

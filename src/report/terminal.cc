@@ -18,7 +18,6 @@ namespace {
 using analysis::Class;
 using analysis::Condition;
 using analysis::ExperimentSummary;
-using analysis::MeanSd;
 
 constexpr size_t kMaxColumnWidth = 24;  // of an arm's name, so that the tables keep their width
 
@@ -115,7 +114,7 @@ std::string wall_table(const ExperimentSummary& summary) {
       continue;
     }
     cells.push_back(seconds_text(c.external_wall_s, decimals));
-    cells.push_back(c.ratio_to_native ? ratio_text(*c.ratio_to_native) : "");
+    cells.push_back(c.ratio_to_native.value ? ratio_text(*c.ratio_to_native.value) : "");
     table.add(std::move(cells));
   }
   return table.text();

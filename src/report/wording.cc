@@ -21,7 +21,7 @@ std::string plural(int n, std::string_view noun) {
   return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
 }
 
-std::string seconds_text(const analysis::MeanSd& time, int decimals) {
+std::string seconds_text(const analysis::Estimate& time, int decimals) {
   if (!time.mean) return "not known";
   if (!time.sd) return fmt::format("{:.{}f} s", *time.mean, decimals);
   return fmt::format("{:.{}f} ± {:.{}f} s", *time.mean, decimals, *time.sd, decimals);

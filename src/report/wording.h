@@ -18,7 +18,7 @@ inline constexpr size_t kMaxNameWidth = 60;  // of a device, a driver, a profile
 std::string plural(int n, std::string_view noun);
 
 // "16.48 ± 1.11 s"; without SD below n = 2; "not known" where there is no mean.
-std::string seconds_text(const analysis::MeanSd& time, int decimals);
+std::string seconds_text(const analysis::Estimate& time, int decimals);
 // How many decimals the external wall times of an experiment get, all of them alike.
 int seconds_decimals(const analysis::ExperimentSummary& summary);
 

@@ -87,9 +87,9 @@ TEST(Summary, RatiosAreOfMeanWallTimesWithinOneTopology) {
   const auto summary =
       summarise({timed(good_run("1x2", "native", 1), 10), timed(good_run("1x2", "native", 2, 2), 14),
                  timed(good_run("1x2", "legacy", 3), 60), timed(good_run("2x1", "legacy", 4), 60)});
-  EXPECT_FALSE(summary.conditions[0].ratio_to_native) << "native itself";
-  EXPECT_DOUBLE_EQ(*summary.conditions[1].ratio_to_native, 5);
-  EXPECT_FALSE(summary.conditions[2].ratio_to_native) << "no native run of this topology";
+  EXPECT_FALSE(summary.conditions[0].ratio_to_native.value) << "native itself";
+  EXPECT_DOUBLE_EQ(*summary.conditions[1].ratio_to_native.value, 5);
+  EXPECT_FALSE(summary.conditions[2].ratio_to_native.value) << "no native run of this topology";
   EXPECT_DOUBLE_EQ(*summary.conditions[0].external_wall_s.mean, 12);
 }
 
@@ -115,7 +115,7 @@ TEST(Summary, AConditionWithoutAnyValidRunStillAppears) {
   EXPECT_EQ(summary.conditions[0].valid_runs, 0);
   EXPECT_EQ(summary.conditions[0].classes.total(), 0);
   EXPECT_FALSE(summary.conditions[0].external_wall_s.mean);
-  EXPECT_FALSE(summary.conditions[0].ratio_to_native);
+  EXPECT_FALSE(summary.conditions[0].ratio_to_native.value);
 }
 
 TEST(Control, IsVisibleWhereIsolatedLegacyWorkersHoldPeers) {

@@ -201,10 +201,13 @@ TEST(Tables, NamesWithCommasAreQuoted) {
 
 TEST(Tables, AllDerivedFilesHaveTheirNames) {
   const auto files = derive_all({good_run("1x1", "legacy")});
-  ASSERT_EQ(files.size(), 3U);
+  ASSERT_EQ(files.size(), 5U);
   EXPECT_EQ(files[0].name, "summary.csv");
   EXPECT_EQ(files[1].name, "pid-mapping-summary.csv");
   EXPECT_EQ(files[2].name, "external-wall-times.csv");
+  EXPECT_EQ(files[3].name, "statistics.csv");
+  EXPECT_EQ(files[4].name, "derived-by.txt");
+  EXPECT_EQ(files[4].content, "rollcall " ROLLCALL_VERSION "\n") << "a verifier asks who derived them";
 }
 
 TEST(Times, AreRoundedHalfUpFromTheInteger) {
