@@ -1,4 +1,4 @@
-// The order write → fsync → rename → fsync of the directory is what makes a
+// The order write → fsync → name → fsync of the directory is what makes a
 // file appear whole or not at all even when the machine stops in between.
 #include "base/files.h"
 
@@ -8,8 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-
-#include "base/fd.h"
+#include <utility>
 
 namespace rollcall::base {
 namespace {
@@ -50,11 +49,21 @@ Result<void> write_all(int fd, std::string_view content, const std::filesystem::
   return {};
 }
 
-}  // namespace
+std::string name_through_proc(int fd) {
+  return "/proc/self/fd/" + std::to_string(fd);
+}
 
-Result<void> write_new_file(const std::filesystem::path& path, std::string_view content) {
-  // A killed process may have left such a file, and its PID may be ours now.
-  std::filesystem::path temporary;
+// A file without a name: if this process is killed, nothing is left of it. Unset where
+// the file system has none, or there is no /proc to name it through.
+Fd open_nameless(const std::filesystem::path& folder) {
+  Fd fd(open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, kFileMode));
+  struct stat info {};
+  if (fd.valid() && stat(name_through_proc(fd.get()).c_str(), &info) != 0) fd.reset();
+  return fd;
+}
+
+// A killed process may have left a file of this name, and its PID may be ours now.
+Fd open_temporary(const std::filesystem::path& path, std::filesystem::path& temporary) {
   Fd fd;
   for (int attempt = 0; attempt < kMaxTemporaries && !fd.valid(); ++attempt) {
     temporary = path;
@@ -62,18 +71,53 @@ Result<void> write_new_file(const std::filesystem::path& path, std::string_view 
     fd.reset(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode));
     if (!fd.valid() && errno != EEXIST) break;
   }
+  return fd;
+}
+
+std::filesystem::path folder_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : ".";
+}
+
+}  // namespace
+
+Result<NewFile> NewFile::create(const std::filesystem::path& path) {
+  Fd fd = open_nameless(folder_of(path));
+  std::filesystem::path temporary;
+  if (!fd.valid()) fd = open_temporary(path, temporary);
   if (!fd.valid()) return file_failure(temporary, "create", errno);
-  auto result = write_all(fd.get(), content, path);
-  if (result && fsync(fd.get()) != 0) result = file_failure(path, "flush", errno);
-  fd.reset();
-  if (result && renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) != 0) {
-    result = file_failure(path, "give the file its name", errno);
-  }
-  if (!result) {
-    unlink(temporary.c_str());
-    return result;
-  }
-  return sync_directory(path.has_parent_path() ? path.parent_path() : ".");
+  return NewFile(path, std::move(fd), std::move(temporary));
+}
+
+NewFile::NewFile(NewFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      fd_(std::move(other.fd_)),
+      temporary_(std::exchange(other.temporary_, {})) {}
+
+NewFile::~NewFile() {
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+Result<void> NewFile::write(std::string_view piece) {
+  return write_all(fd_.get(), piece, path_);
+}
+
+Result<void> NewFile::finish() {
+  if (fsync(fd_.get()) != 0) return file_failure(path_, "flush", errno);
+  // Neither a link nor this rename ever replaces.
+  const int named =
+      temporary_.empty()
+          ? linkat(AT_FDCWD, name_through_proc(fd_.get()).c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW)
+          : renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE);
+  if (named != 0) return file_failure(path_, "give the file its name", errno);
+  temporary_.clear();
+  return sync_directory(folder_of(path_));
+}
+
+Result<void> write_new_file(const std::filesystem::path& path, std::string_view content) {
+  auto file = NewFile::create(path);
+  if (!file) return tl::unexpected<Error>(file.error());
+  if (auto wrote = file->write(content); !wrote) return wrote;
+  return file->finish();
 }
 
 Result<std::string> read_file(const std::filesystem::path& path, size_t max_bytes) {

@@ -3,11 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <sstream>
 #include <system_error>
 
-#include "base/files.h"
 #include "evidence/folder.h"
 #include "evidence/layout.h"
 #include "evidence/limits.h"
@@ -48,51 +45,7 @@ base::Result<std::vector<std::string>> regular_files(const fs::path& folder) {
   return names;
 }
 
-// Path to checksum, from the lines of SHA256SUMS. A line of another form stands for
-// itself, so that it can only be a difference.
-std::map<std::string, std::string> parse_lines(const std::string& lines) {
-  constexpr size_t kSumLength = 64;
-  std::map<std::string, std::string> sums;
-  std::istringstream input(lines);
-  for (std::string line; std::getline(input, line);) {
-    const bool formed = line.size() > kSumLength + 2 && line.compare(kSumLength, 2, "  ") == 0;
-    if (formed) {
-      sums[line.substr(kSumLength + 2)] = line.substr(0, kSumLength);
-    } else {
-      sums[line] = "";
-    }
-  }
-  return sums;
-}
-
-std::string first_difference(const std::string& sealed, const std::string& found) {
-  const auto before = parse_lines(sealed);
-  const auto now = parse_lines(found);
-  std::map<std::string, std::string> differences;
-  for (const auto& [name, sum] : before) {
-    const auto there = now.find(name);
-    if (there == now.end()) differences[name] = "is missing";
-    if (there != now.end() && there->second != sum) differences[name] = "was changed";
-  }
-  for (const auto& [name, sum] : now) {
-    if (before.count(name) == 0) differences[name] = "was added";
-  }
-  if (differences.empty()) return std::string(kChecksumsFile) + " was changed";
-  return differences.begin()->first + " " + differences.begin()->second;
-}
-
 }  // namespace
-
-base::Result<Seal> check_seal(const fs::path& folder) {
-  std::error_code error;
-  if (!fs::exists(folder / kChecksumsFile, error)) return Seal{};
-  const auto sealed = base::read_file(folder / kChecksumsFile, kMaxChecksumsBytes);
-  if (!sealed) return tl::unexpected<base::Error>(sealed.error());
-  const auto found = checksum_lines(folder);
-  if (!found) return tl::unexpected<base::Error>(found.error());
-  if (*sealed == *found) return Seal{SealState::kIntact, {}};
-  return Seal{SealState::kBroken, first_difference(*sealed, *found)};
-}
 
 base::Result<std::string> checksum_lines(const fs::path& folder) {
   const auto names = regular_files(folder);

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "evidence/records.h"
+#include "evidence/seal.h"
 
 namespace rollcall::evidence {
 
@@ -62,18 +63,6 @@ class FolderWriter {
 // All committed runs of an evidence folder, in the order of their numbers. An
 // error names the file and line. The folder may be unfinished.
 base::Result<std::vector<Run>> read_runs(const std::filesystem::path& folder);
-
-// Whether a folder still is what its seal says.
-enum class SealState {
-  kUnfinished,  // there is no SHA256SUMS
-  kIntact,
-  kBroken,  // some file is missing, one too many, or changed
-};
-struct Seal {
-  SealState state = SealState::kUnfinished;
-  std::string difference;  // kBroken: the first file that differs, by path, and how
-};
-base::Result<Seal> check_seal(const std::filesystem::path& folder);
 
 // The lines of SHA256SUMS for what is in `folder` now: every regular file but
 // SHA256SUMS itself, by path in byte order, in the format of sha256sum(1).

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 
 #include "base/files.h"
 #include "evidence/folder.h"
+#include "evidence/folder_lock.h"
 #include "evidence/layout.h"
 #include "evidence/limits.h"
 
@@ -24,19 +24,6 @@ bool is_there(const fs::path& path) {
   std::error_code error;
   const fs::file_type type = fs::symlink_status(path, error).type();
   return type != fs::file_type::not_found && type != fs::file_type::none;
-}
-
-base::Result<base::Fd> lock_folder(const fs::path& path) {
-  base::Fd fd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd.valid()) return base::system_failure(path.string(), "open the folder", errno);
-  if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EWOULDBLOCK) {
-      return base::usage_error(path.string(), "another launcher is writing this experiment",
-                               "wait until it has ended, or choose another --out");
-    }
-    return base::system_failure(path.string(), "lock the folder", errno);
-  }
-  return fd;
 }
 
 base::Result<void> make_if_missing(const fs::path& path) {
