@@ -7,9 +7,9 @@
 
 #include "base/files.h"
 #include "cli/command.h"
-#include "evidence/add_derived.h"
 #include "evidence/folder.h"
 #include "evidence/layout.h"
+#include "evidence/seal.h"
 #include "report/document.h"
 
 namespace rollcall::cli {
@@ -17,7 +17,6 @@ namespace {
 
 // Documents beside the runs are a few kilobytes; an import names each of its files.
 constexpr size_t kMaxDocumentBytes = size_t{16} << 20;
-constexpr const char* kReportName = "report.html";
 
 struct ReportOptions {
   std::string evidence;
@@ -32,30 +31,38 @@ base::Result<std::string> optional_document(const std::filesystem::path& path) {
   return base::read_file(path, kMaxDocumentBytes);
 }
 
+// What a report leaves that was ended while it was being added; adding it again finishes that.
+bool is_half_added(const evidence::Difference& difference) {
+  const std::string report = std::string(evidence::kDerivedFolder) + "/" + evidence::kReportFile;
+  return (difference.file == report && difference.what == evidence::kWasAdded) ||
+         difference.file.starts_with(std::string(evidence::kChecksumsFile) + ".");
+}
+
 base::Result<report::ReportSource> read_source(const std::filesystem::path& folder) {
   std::error_code error;
   if (!std::filesystem::is_directory(folder, error)) {
     return base::usage_error(folder.string(), "expected an evidence folder, found none");
   }
-  const auto seal = evidence::check_seal(folder);
+  const auto seal = evidence::examine_seal(folder);
   if (!seal) return tl::unexpected(seal.error());
-  if (seal->state == evidence::SealState::kBroken) {
+  for (const evidence::Difference& one : seal->differences) {
+    if (is_half_added(one)) continue;
     return tl::unexpected(base::Error{base::ErrorKind::kDifference,
                                       (folder / evidence::kChecksumsFile).string(),
-                                      "does not agree with the folder: " + seal->difference,
+                                      "does not agree with the folder: " + one.file + " " + one.what,
                                       "nothing is derived from evidence that was changed"});
   }
   report::ReportSource source;
-  source.finished = seal->state == evidence::SealState::kIntact;
+  source.finished = seal->state != evidence::SealState::kUnfinished;
   auto runs = evidence::read_runs(folder);
   if (!runs) return tl::unexpected(runs.error());
   if (runs->empty()) {
     return base::usage_error(folder.string(), "no finished run in it: nothing to report");
   }
   source.runs = std::move(*runs);
-  for (const auto& [name, text] :
-       {std::pair{evidence::kPlanFile, &source.plan_json}, std::pair{"environment.json", &source.environment_json},
-        std::pair{"import.json", &source.import_json}}) {
+  for (const auto& [name, text] : {std::pair{evidence::kPlanFile, &source.plan_json},
+                                   std::pair{"environment.json", &source.environment_json},
+                                   std::pair{"import.json", &source.import_json}}) {
     auto document = optional_document(folder / name);
     if (!document) return tl::unexpected(document.error());
     *text = std::move(*document);
@@ -69,7 +76,8 @@ base::Result<std::string> document_of(const ReportOptions& options, const report
 }
 
 base::Result<void> print(const std::string& document) {
-  if (std::fwrite(document.data(), 1, document.size(), stdout) != document.size() || std::fflush(stdout) != 0) {
+  if (std::fwrite(document.data(), 1, document.size(), stdout) != document.size() ||
+      std::fflush(stdout) != 0) {
     return base::system_failure("standard output", "write", errno);
   }
   return {};
@@ -92,8 +100,8 @@ base::Result<void> make_report(const ReportOptions& options) {
   const auto document = document_of(options, *source);
   if (!document) return tl::unexpected(document.error());
   if (into_folder) {
-    if (auto added = evidence::add_derived(folder, kReportName, *document); !added) return added;
-    fmt::print("{}\n", (folder / evidence::kDerivedFolder / kReportName).string());
+    if (auto added = evidence::add_derived(folder, evidence::kReportFile, *document); !added) return added;
+    fmt::print("{}\n", (folder / evidence::kDerivedFolder / evidence::kReportFile).string());
     return {};
   }
   if (!to_file) return print(*document);
@@ -106,8 +114,8 @@ base::Result<void> make_report(const ReportOptions& options) {
 
 Action add_report(CLI::App& app) {
   auto options = std::make_shared<ReportOptions>();
-  CLI::App* command = app.add_subcommand(
-      "report", "Tell an experiment on one page that opens offline, or as Markdown.");
+  CLI::App* command =
+      app.add_subcommand("report", "Tell an experiment on one page that opens offline, or as Markdown.");
   command->add_option("evidence", options->evidence, "Evidence folder")->required()->option_text("EVIDENCE");
   command
       ->add_option("--format", options->format,

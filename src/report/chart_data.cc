@@ -85,8 +85,8 @@ class ChartData {
     return static_cast<size_t>(std::find_if(all.begin(), all.end(),
                                             [&](const Condition& c) {
                                               return c.topology == run.topology && c.arm == run.arm &&
-                                                     c.has_shim == run.has_shim && c.workload == run.workload &&
-                                                     c.hold == run.hold;
+                                                     c.has_shim == run.has_shim &&
+                                                     c.workload == run.workload && c.hold == run.hold;
                                             }) -
                                all.begin());
   }
@@ -101,7 +101,8 @@ class ChartData {
       json["rep"] = run.record.repetition;
       const auto reasons = analysis::invalid_reasons(run);
       json["valid"] = reasons.empty();
-      if (!reasons.empty()) json["why"] = printable(fmt::format("{}", fmt::join(reasons, ", ")), kMaxNameWidth);
+      if (!reasons.empty())
+        json["why"] = printable(fmt::format("{}", fmt::join(reasons, ", ")), kMaxNameWidth);
       valid_.push_back(reasons.empty());
       workers += static_cast<size_t>(run.record.topology.workers());
       if (workers > kMaxWorkersInPage) {
@@ -200,7 +201,8 @@ class ChartData {
       add_interval(row->estimate, json);
       json["text"] = seconds_text(c.external_wall_s, decimals);
       json["values"] = Json::array();
-      for (const auto& [id, value] : row->values) json["values"].push_back(Json::array({printable(id, 2 * kMaxArmWidth), value}));
+      for (const auto& [id, value] : row->values)
+        json["values"].push_back(Json::array({printable(id, 2 * kMaxArmWidth), value}));
       list.push_back(std::move(json));
     }
     return list;

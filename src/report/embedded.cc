@@ -3,16 +3,21 @@
 #include "report/embedded.h"
 
 // NOLINTBEGIN(cppcoreguidelines-macro-usage): the name is a symbol and its own text
-#define ROLLCALL_EMBED(name, path)               \
-  __asm__(                                       \
-      ".pushsection .rodata\n"                   \
-      ".global rollcall_embedded_" #name "\n"    \
-      ".global rollcall_embedded_" #name "_end\n" \
-      "rollcall_embedded_" #name ":\n"           \
-      ".incbin \"" path "\"\n"                   \
-      "rollcall_embedded_" #name "_end:\n"       \
-      ".byte 0\n"                                \
-      ".popsection\n");                          \
+#define ROLLCALL_EMBED(name, path)                  \
+  __asm__(                                          \
+      ".pushsection .rodata\n"                      \
+      ".global rollcall_embedded_" #name            \
+      "\n"                                          \
+      ".global rollcall_embedded_" #name            \
+      "_end\n"                                      \
+      "rollcall_embedded_" #name                    \
+      ":\n"                                         \
+      ".incbin \"" path                             \
+      "\"\n"                                        \
+      "rollcall_embedded_" #name                    \
+      "_end:\n"                                     \
+      ".byte 0\n"                                   \
+      ".popsection\n");                             \
   extern "C" const char rollcall_embedded_##name[]; \
   extern "C" const char rollcall_embedded_##name##_end[]
 // NOLINTEND(cppcoreguidelines-macro-usage)

@@ -6,8 +6,8 @@
 
 namespace rollcall::report {
 
-std::string_view vega_script();   // Vega's pieces, joined at build time
-std::string_view page_script();   // the charts and tables of the page
+std::string_view vega_script();  // Vega's pieces, joined at build time
+std::string_view page_script();  // the charts and tables of the page
 std::string_view page_style();
 std::string_view vega_licences();  // of what is in vega_script()
 

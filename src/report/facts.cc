@@ -74,7 +74,8 @@ std::string days(const ReportSource& source) {
 
 std::string arm_role(const evidence::RunRecord& run) {
   if (!run.has_shim) {
-    if (run.exercise == evidence::Exercise::kProbe) return "no library; the driver's own cost of a probe context";
+    if (run.exercise == evidence::Exercise::kProbe)
+      return "no library; the driver's own cost of a probe context";
     if (run.exercise == evidence::Exercise::kNvmlInit) return "no library; nvmlInit alone";
     return "no library: the driver alone";
   }
@@ -114,24 +115,28 @@ std::vector<Fact> method_facts(const ReportModel& model, const ReportSource& sou
   add_arms(facts, source, plan);
   if (std::string text = days(source); !text.empty()) facts.push_back({"measured on", std::move(text)});
   facts.push_back({"workload", each_once(source, [](const auto& run) {
-                     return std::string(run.workload == evidence::Workload::kInit ? "init: cuInit alone"
-                                                                                  : "context: cuInit, then a context");
+                     return std::string(run.workload == evidence::Workload::kInit
+                                            ? "init: cuInit alone"
+                                            : "context: cuInit, then a context");
                    })});
   facts.push_back({"hold", each_once(source, [](const auto& run) {
-                     return std::string(run.hold == evidence::Hold::kNone ? "none: a worker leaves once it is read"
-                                                                          : "all: everybody stays until the last is done");
+                     return std::string(run.hold == evidence::Hold::kNone
+                                            ? "none: a worker leaves once it is read"
+                                            : "all: everybody stays until the last is done");
                    })});
   facts.push_back({"truth", each_once(source, [](const auto& run) {
-                     return run.truth == "launcher" ? std::string("the PIDs that the launcher forked")
-                                                    : printable(run.truth, kMaxNameWidth) +
-                                                          ": not checked against a launcher";
+                     return run.truth == "launcher"
+                                ? std::string("the PIDs that the launcher forked")
+                                : printable(run.truth, kMaxNameWidth) + ": not checked against a launcher";
                    })});
   add(facts, plan, "runs", "runs per condition planned");
   add(facts, plan, "order", "order of the runs");
   add(facts, plan, "seed", "seed of the order");
   add(facts, plan, "worker_timeout_s", "deadline of a worker", " s");
   add(facts, plan, "run_timeout_s", "deadline of a run", " s");
-  facts.push_back({"wall time", "from the first fork until the last worker was gone, less the time for collecting evidence afterwards"});
+  facts.push_back({"wall time",
+                   "from the first fork until the last worker was gone, less the time for collecting "
+                   "evidence afterwards"});
   facts.push_back({"gate", "workers load the driver, wait until all have come, and are let go at once"});
   return facts;
 }
@@ -145,14 +150,16 @@ std::vector<Fact> environment_facts(const ReportSource& source) {
   if (!source.runs.empty()) {
     facts.push_back({"node", text_of([](const auto& run) { return std::string(to_text(run.node)); })});
     facts.push_back({"NVML view", text_of([](const auto& run) { return std::string(to_text(run.view)); })});
-    facts.push_back({"isolation", text_of([](const auto& run) { return std::string(to_text(run.isolation)); })});
+    facts.push_back(
+        {"isolation", text_of([](const auto& run) { return std::string(to_text(run.isolation)); })});
   }
   add(facts, machine, "kernel", "kernel");
   add(facts, machine, "architecture", "architecture");
   add(facts, machine, "gvisor", "gVisor");
   add(facts, machine, "cpu", "CPU");
   add(facts, machine, "cpus", "CPUs");
-  if (const auto memory = machine.find("memory_kib"); memory != machine.end() && memory->is_number_unsigned()) {
+  if (const auto memory = machine.find("memory_kib");
+      memory != machine.end() && memory->is_number_unsigned()) {
     constexpr double kKibPerGib = 1024.0 * 1024.0;
     facts.push_back({"memory", fmt::format("{:.1f} GiB", memory->get<double>() / kKibPerGib)});
   }
@@ -178,7 +185,8 @@ std::vector<Fact> program_facts(const ReportSource& source) {
     facts.push_back({printable(name, kMaxNameWidth), scalar_text(hash)});
   }
   if (!source.runs.empty()) {
-    const std::string plan = each_once(source, [](const auto& run) { return printable(run.plan_sha256, kMaxValueWidth); });
+    const std::string plan =
+        each_once(source, [](const auto& run) { return printable(run.plan_sha256, kMaxValueWidth); });
     if (!plan.empty()) facts.push_back({"plan.json", plan});
   }
   return facts;

@@ -22,7 +22,8 @@ std::vector<Growth> growth_of(const analysis::ExperimentSummary& summary) {
     Growth growth;
     const int per_cache = std::get<3>(key);
     growth.one_cache = per_cache == 0;
-    growth.where = growth.one_cache ? std::string("one shared cache") : fmt::format("caches of {}", per_cache);
+    growth.where =
+        growth.one_cache ? std::string("one shared cache") : fmt::format("caches of {}", per_cache);
     for (const auto& [workers, condition] : by_size) growth.conditions.push_back(condition);
     result.push_back(std::move(growth));
   }

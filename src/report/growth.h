@@ -13,7 +13,8 @@ namespace rollcall::report {
 struct Growth {
   std::string where;  // "one shared cache", "caches of 5"
   bool one_cache = false;
-  std::vector<const analysis::Condition*> conditions;  // by size, at least two sizes; they point into the summary
+  std::vector<const analysis::Condition*>
+      conditions;  // by size, at least two sizes; they point into the summary
 };
 std::vector<Growth> growth_of(const analysis::ExperimentSummary& summary);
 

@@ -99,11 +99,13 @@ class Page {
   }
 
   void header() {
-    add("<a class=\"skip\" href=\"#main\">Skip to the results</a>\n<header>\n<p class=\"eyebrow\">Rollcall report</p>\n"
+    add("<a class=\"skip\" href=\"#main\">Skip to the results</a>\n<header>\n<p class=\"eyebrow\">Rollcall "
+        "report</p>\n"
         "<h1>{}</h1>\n",
         escaped(model_.title));
     if (!finished_) text_ += "<p class=\"warning\" role=\"note\">Unfinished experiment</p>\n";
-    for (const std::string& paragraph : model_.question) add("<p class=\"lead\">{}</p>\n", escaped(paragraph));
+    for (const std::string& paragraph : model_.question)
+      add("<p class=\"lead\">{}</p>\n", escaped(paragraph));
     if (!model_.measured_on.empty()) add("<p class=\"on\">{}</p>\n", escaped(model_.measured_on));
     text_ +=
         "<nav aria-label=\"Sections\"><ul>\n"
@@ -132,13 +134,15 @@ class Page {
       return;
     }
     constexpr double kWidth = 100;
-    text_ += "<td class=\"share\"><svg class=\"bar\" viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\" aria-hidden=\"true\">";
+    text_ +=
+        "<td class=\"share\"><svg class=\"bar\" viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\" "
+        "aria-hidden=\"true\">";
     double at = 0;
     for (size_t i = 0; i < counts.size(); ++i) {
       const double width = kWidth * counts[i] / total;
       if (counts[i] > 0) {
-        add("<rect class=\"c-{}\" x=\"{:.2f}\" width=\"{:.2f}\" height=\"10\"/>", to_text(analysis::kClasses[i]), at,
-            width);
+        add("<rect class=\"c-{}\" x=\"{:.2f}\" width=\"{:.2f}\" height=\"10\"/>",
+            to_text(analysis::kClasses[i]), at, width);
       }
       at += width;
     }
@@ -146,7 +150,8 @@ class Page {
   }
 
   void table(const ReportTable& table) {
-    add("<div class=\"box\" role=\"region\" tabindex=\"0\" aria-label=\"{0}\"><table>\n<caption>{0}</caption>\n<thead><tr>",
+    add("<div class=\"box\" role=\"region\" tabindex=\"0\" "
+        "aria-label=\"{0}\"><table>\n<caption>{0}</caption>\n<thead><tr>",
         escaped(table.caption));
     for (const auto& column : table.columns) {
       const auto cls = analysis::class_from_text(column.title);
@@ -188,14 +193,18 @@ class Page {
   }
 
   void no_script() {
-    text_ += "<noscript><p class=\"warning\">The charts need JavaScript; the tables and sentences do not.</p></noscript>\n";
+    text_ +=
+        "<noscript><p class=\"warning\">The charts need JavaScript; the tables and sentences do "
+        "not.</p></noscript>\n";
   }
 
   void identity() {
     section("identity", "Who holds whose PID");
     text_ +=
-        "<p class=\"how\">Each mark is a worker: across, its own number; up, the number of the worker whose PID it "
-        "discovered. A clean diagonal is right. A mark off the diagonal holds another's PID. Shaded squares are "
+        "<p class=\"how\">Each mark is a worker: across, its own number; up, the number of the worker whose "
+        "PID it "
+        "discovered. A clean diagonal is right. A mark off the diagonal holds another's PID. Shaded squares "
+        "are "
         "the workers of one cache. Workers that hold no worker's PID stand above the matrix.</p>\n";
     no_script();
     panels("matrix");
@@ -205,19 +214,24 @@ class Page {
   void cost() {
     section("cost", "What it cost");
     if (!model_.walls.rows.empty()) table(model_.walls);
-    text_ += "<p class=\"foot\">* fewer than 5 runs. Intervals: Student's t on the log scale below 8 runs, bootstrap from 8.</p>\n";
+    text_ +=
+        "<p class=\"foot\">* fewer than 5 runs. Intervals: Student's t on the log scale below 8 runs, "
+        "bootstrap from 8.</p>\n";
     chart("wall", "Wall time of each condition",
           "Mean and its 95 % interval; each small tick is a run. Fewer than 5 runs: dashed.");
-    chart("ecdf", "Distribution of cuInit",
-          "The share of workers whose cuInit returned within a time, all valid runs of a condition together.");
-    chart("growth", "Growth with the number of workers", "Mean wall time and its 95 % interval, both axes logarithmic.");
+    chart(
+        "ecdf", "Distribution of cuInit",
+        "The share of workers whose cuInit returned within a time, all valid runs of a condition together.");
+    chart("growth", "Growth with the number of workers",
+          "Mean wall time and its 95 % interval, both axes logarithmic.");
     end_section();
   }
 
   void timeline() {
     section("timeline", "Time lines");
     text_ +=
-        "<p class=\"how\">Each line is a worker, from leaving the gate until its workload was done; grouped by class, in "
+        "<p class=\"how\">Each line is a worker, from leaving the gate until its workload was done; grouped "
+        "by class, in "
         "the order in which they finished.</p>\n";
     panels("timeline");
     end_section();
@@ -267,7 +281,9 @@ class Page {
 
   void statistics() {
     section("statistics", "All statistics");
-    text_ += "<p class=\"how\">Invalid runs are in no number. Percentiles of cuInit are those of a run; means are over runs.</p>\n";
+    text_ +=
+        "<p class=\"how\">Invalid runs are in no number. Percentiles of cuInit are those of a run; means are "
+        "over runs.</p>\n";
     text_ += "<details><summary>Every measure of every condition</summary>\n";
     table(model_.statistics);
     text_ += "</details>\n";
@@ -278,7 +294,8 @@ class Page {
     section("reproduce", "How to derive it again");
     text_ += "<ol class=\"steps\">\n";
     for (const Step& step : model_.reproduce) {
-      add("<li>{}<pre tabindex=\"0\"><code>{}</code></pre></li>\n", escaped(step.what), escaped(step.command));
+      add("<li>{}<pre tabindex=\"0\"><code>{}</code></pre></li>\n", escaped(step.what),
+          escaped(step.command));
     }
     text_ += "</ol>\n";
     end_section();
@@ -286,7 +303,8 @@ class Page {
 
   void footer() {
     add("<footer><p>Made by {}. This file holds everything that it shows and asks for nothing.</p>\n"
-        "<details><summary>Licences of the inlined libraries</summary><pre tabindex=\"0\">{}</pre></details></footer>\n",
+        "<details><summary>Licences of the inlined libraries</summary><pre "
+        "tabindex=\"0\">{}</pre></details></footer>\n",
         escaped(report_generator()), escaped(vega_licences()));
   }
 
@@ -300,7 +318,8 @@ class Page {
 std::string report_generator() {
   constexpr size_t kShownHexDigits = 12;
   const auto hash = evidence::sha256_hex(vega_script());
-  return fmt::format("rollcall {}, vega {}", ROLLCALL_VERSION, hash ? hash->substr(0, kShownHexDigits) : "unknown");
+  return fmt::format("rollcall {}, vega {}", ROLLCALL_VERSION,
+                     hash ? hash->substr(0, kShownHexDigits) : "unknown");
 }
 
 base::Result<std::string> html_report(const ReportSource& source) {
@@ -323,7 +342,8 @@ base::Result<std::string> html_report(const ReportSource& source) {
   html += fmt::format("<title>{}</title>\n<style>", escaped(model.title));
   html.append(page_style()).append("</style>\n</head>\n<body>\n");
   html += Page(model, source.finished).body();
-  html += "<script type=\"application/json\" id=\"data\">" + json_inside_html(chart_data(model, source)) + "</script>\n";
+  html += "<script type=\"application/json\" id=\"data\">" + json_inside_html(chart_data(model, source)) +
+          "</script>\n";
   html.append("<script>").append(vega_script()).append("</script>\n");
   html.append("<script>").append(page_script()).append("</script>\n</body>\n</html>\n");
   return html;

@@ -73,13 +73,14 @@ class Sentences {
     for (const Growth& series : growth_of(model_.summary)) {
       const Condition& a = *series.conditions.front();
       const Condition& b = *series.conditions.back();
-      said_.push_back(fmt::format(
-          "{}, {}: from {} to {} workers ({:.3g} times as many) the wall time went from {} to {}: {:.3g} times "
-          "as long.",
-          arm_text(a.arm, a.workload, a.hold, mixed_), series.where, a.topology.workers(),
-          b.topology.workers(), static_cast<double>(b.topology.workers()) / a.topology.workers(),
-          seconds_text(a.external_wall_s, decimals_), seconds_text(b.external_wall_s, decimals_),
-          *b.external_wall_s.mean / *a.external_wall_s.mean));
+      said_.push_back(
+          fmt::format("{}, {}: from {} to {} workers ({:.3g} times as many) the wall time went from {} to "
+                      "{}: {:.3g} times "
+                      "as long.",
+                      arm_text(a.arm, a.workload, a.hold, mixed_), series.where, a.topology.workers(),
+                      b.topology.workers(), static_cast<double>(b.topology.workers()) / a.topology.workers(),
+                      seconds_text(a.external_wall_s, decimals_), seconds_text(b.external_wall_s, decimals_),
+                      *b.external_wall_s.mean / *a.external_wall_s.mean));
     }
   }
 
@@ -106,17 +107,18 @@ class Sentences {
     constexpr size_t kMaxNamed = 5;
     std::set<std::string> ids;
     for (const MeasureRow& row : model_.summary.measures) {
-      for (const analysis::Outlier& outlier : row.outliers) ids.insert(printable(outlier.run_id, kMaxArmWidth));
+      for (const analysis::Outlier& outlier : row.outliers)
+        ids.insert(printable(outlier.run_id, kMaxArmWidth));
     }
     if (ids.empty()) return;
     std::vector<std::string> named(ids.begin(), ids.end());
     const size_t count = named.size();
     if (count > kMaxNamed) named.resize(kMaxNamed);
-    said_.push_back(fmt::format("{} far from the others of {} condition in some measure: {}{}. {} counted all "
-                                "the same.",
-                                count == 1 ? "One run lies" : fmt::format("{} runs lie", count),
-                                count == 1 ? "its" : "their", fmt::join(named, ", "),
-                                count > kMaxNamed ? ", …" : "", count == 1 ? "It is" : "They are"));
+    said_.push_back(fmt::format(
+        "{} far from the others of {} condition in some measure: {}{}. {} counted all "
+        "the same.",
+        count == 1 ? "One run lies" : fmt::format("{} runs lie", count), count == 1 ? "its" : "their",
+        fmt::join(named, ", "), count > kMaxNamed ? ", …" : "", count == 1 ? "It is" : "They are"));
   }
 
   const ReportModel& model_;
@@ -163,10 +165,13 @@ void limits_of_runs(const ReportModel& model, const ReportSource& source, std::v
   }
   const bool native = std::any_of(conditions.begin(), conditions.end(),
                                   [](const Condition& c) { return c.arm == "native" && c.valid_runs > 0; });
-  if (!native) list.emplace_back("No valid run of native: what the driver alone takes is not known, so no cost can be told.");
+  if (!native)
+    list.emplace_back(
+        "No valid run of native: what the driver alone takes is not known, so no cost can be told.");
   if (any_run(source, [](const auto& run) { return run.discovers() && run.topology.workers() > 1; })) {
     list.emplace_back(
-        "Workers of one run are not independent: they wait for each other. Intervals of shares are over runs, "
+        "Workers of one run are not independent: they wait for each other. Intervals of shares are over "
+        "runs, "
         "and what counts workers says so.");
   }
 }
@@ -176,7 +181,8 @@ void limits_of_setting(const ReportSource& source, std::vector<std::string>& lis
   using evidence::RunRecord;
   if (any_run(source, [](const RunRecord& run) { return run.node == evidence::NodeKind::kSimulated; })) {
     list.emplace_back(
-        "Simulated node: this shows what the model's assumptions lead to, not how often a given GPU shows it. "
+        "Simulated node: this shows what the model's assumptions lead to, not how often a given GPU shows "
+        "it. "
         "Times are those of the model at its time scale and are never multiplied back.");
   }
   if (any_run(source, [](const RunRecord& run) { return run.node == evidence::NodeKind::kUnknown; })) {
@@ -199,14 +205,16 @@ void limits_of_setting(const ReportSource& source, std::vector<std::string>& lis
   }
   if (any_run(source, [](const RunRecord& run) { return run.workload == evidence::Workload::kContext; })) {
     list.emplace_back(
-        "Workers make one context and stop: they allocate no memory of their own and launch no kernel. What a "
+        "Workers make one context and stop: they allocate no memory of their own and launch no kernel. What "
+        "a "
         "wrong PID does to limits and accounting later was not measured.");
   }
   if (any_run(source, [](const RunRecord& run) {
         return run.hold == evidence::Hold::kNone && run.imported_from.empty();
       })) {
     list.emplace_back(
-        "With hold none a worker leaves as soon as it is read. Processes of real pods stay, and their threads "
+        "With hold none a worker leaves as soon as it is read. Processes of real pods stay, and their "
+        "threads "
         "and contexts slow those that still start.");
   }
   if (any_run(source, [](const RunRecord& run) { return run.arm == "legacy"; })) {

@@ -48,7 +48,8 @@ void add_list(const std::vector<std::string>& sentences, std::string& text) {
 
 void add_facts(const std::vector<Fact>& facts, std::string& text) {
   text += "| | |\n|---|---|\n";
-  for (const Fact& fact : facts) text += fmt::format("| {} | {} |\n", escaped(fact.name), escaped(fact.value));
+  for (const Fact& fact : facts)
+    text += fmt::format("| {} | {} |\n", escaped(fact.name), escaped(fact.value));
   text += "\n";
 }
 

@@ -86,11 +86,15 @@ ReportTable walls_table(const ReportModel& model, bool mixed) {
   const int decimals = seconds_decimals(model.summary);
   ReportTable table;
   table.caption = "External wall time, mean ± sample SD over n valid runs";
-  table.columns = {{"topology"}, {"arm"},           {"n", true}, {"external wall", true},
-                   {"median", true}, {"95 % interval", true}, {"ratio to native (95 %)", true}};
+  table.columns = {{"topology"},
+                   {"arm"},
+                   {"n", true},
+                   {"external wall", true},
+                   {"median", true},
+                   {"95 % interval", true},
+                   {"ratio to native (95 %)", true}};
   for (const Condition& c : model.summary.conditions) {
-    std::vector<std::string> row = {c.topology.text(), arm_of(c, mixed),
-                                    fmt::to_string(c.external_wall_s.n)};
+    std::vector<std::string> row = {c.topology.text(), arm_of(c, mixed), fmt::to_string(c.external_wall_s.n)};
     if (c.valid_runs == 0) {
       row.emplace_back("no valid run");
       table.rows.push_back(std::move(row));
@@ -111,8 +115,15 @@ ReportTable walls_table(const ReportModel& model, bool mixed) {
 ReportTable statistics_table(const ReportModel& model, bool mixed) {
   ReportTable table;
   table.caption = "Every measure of every condition, over its valid runs";
-  table.columns = {{"topology"}, {"arm"},  {"measure"}, {"n", true}, {"mean", true}, {"SD", true},
-                   {"median", true}, {"95 % interval", true}, {"ratio to native (95 %)", true}};
+  table.columns = {{"topology"},
+                   {"arm"},
+                   {"measure"},
+                   {"n", true},
+                   {"mean", true},
+                   {"SD", true},
+                   {"median", true},
+                   {"95 % interval", true},
+                   {"ratio to native (95 %)", true}};
   for (const MeasureRow& row : model.summary.measures) {
     const Estimate& e = row.estimate;
     const auto text = [&](const std::optional<double>& value) {
@@ -144,9 +155,8 @@ ReportTable invalid_table(const ExperimentSummary& summary) {
   table.caption = "Runs that are not valid: in no mean and no count above";
   table.columns = {{"run"}, {"reasons"}};
   for (const auto& [id, reasons] : summary.invalid) {
-    table.rows.push_back(
-        {printable(id, kMaxRunIdWidth),
-         printable(fmt::format("{}", fmt::join(reasons, ", ")), evidence::kMaxTextBytes)});
+    table.rows.push_back({printable(id, kMaxRunIdWidth),
+                          printable(fmt::format("{}", fmt::join(reasons, ", ")), evidence::kMaxTextBytes)});
   }
   return table;
 }
@@ -180,15 +190,17 @@ std::vector<std::string> question_of(const ExperimentSummary& summary) {
   text.push_back(fmt::format(
       "A topology KxW is K cache files of W workers each: workers of one cache file share its lock, workers "
       "of different ones do not.{}",
-      shim ? "" : " No arm of this experiment has a shim, so nothing was discovered: it says what the driver "
-                  "alone costs."));
+      shim ? ""
+           : " No arm of this experiment has a shim, so nothing was discovered: it says what the driver "
+             "alone costs."));
   return text;
 }
 
 std::vector<Step> steps(const ReportSource& source) {
   std::vector<Step> list;
   if (source.finished) {
-    list.push_back({"Check every file against its checksum, without Rollcall", "cd EVIDENCE && sha256sum -c SHA256SUMS"});
+    list.push_back({"Check every file against its checksum, without Rollcall",
+                    "cd EVIDENCE && sha256sum -c SHA256SUMS"});
     list.push_back({"Check the checksums, and derive every derived file again", "rollcall verify EVIDENCE"});
   }
   list.push_back({"Derive the tables again from the raw records",

@@ -208,10 +208,12 @@
         this.figure.dataset.drawn = 'nothing';
         return;
       }
-      this.canvas.replaceChildren();
+      // Vega names what it is given; who cannot see the chart is told what it shows.
+      const host = element('div', { 'aria-hidden': 'true' });
+      this.canvas.replaceChildren(host);
       const turn = ++this.turn;
       this.view = new View(parse(spec, config(), { ast: true }), {
-        expr: expressionInterpreter, renderer: 'canvas', container: this.canvas, hover: false,
+        expr: expressionInterpreter, renderer: 'canvas', container: host, hover: false,
         tooltip: (handler, event, item, text) => { this.canvas.title = text || ''; },
       });
       this.view.runAsync().then(() => { if (turn === this.turn) this.figure.dataset.drawn = 'true'; });
