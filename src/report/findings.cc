@@ -9,6 +9,7 @@
 
 #include "report/terminal.h"
 #include "report/text_table.h"
+#include "report/wording.h"
 
 namespace rollcall::report {
 namespace {
@@ -17,10 +18,6 @@ using analysis::Class;
 using analysis::Condition;
 using analysis::Control;
 using analysis::ExperimentSummary;
-
-constexpr size_t kMaxArmWidth = 60;
-// Shorter times, in seconds, have a third decimal.
-constexpr double kTwoDecimalsFrom = 10;
 
 std::string place(const Condition& c) {
   if (c.topology.workers() == 1) return fmt::format("One worker alone ({})", c.topology.text());
@@ -110,8 +107,8 @@ std::string isolation_clause(const Condition& c, const ExperimentSummary& summar
   if (!ratio.value || !ratio.ci95) return {};
   const double before = *there->estimate.mean;
   const double after = *here->estimate.mean;
-  const std::string times = fmt::format("{0:.{2}f} → {1:.{2}f} s", before, after,
-                                        std::min(before, after) >= kTwoDecimalsFrom ? 2 : 3);
+  const std::string times =
+      fmt::format("{0:.{2}f} → {1:.{2}f} s", before, after, seconds_decimals(std::min(before, after)));
   if (ratio.ci95->low <= 1 && ratio.ci95->high >= 1) {
     return fmt::format("; whether its wall time differs from that on one cache cannot be told ({})", times);
   }

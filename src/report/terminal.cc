@@ -9,35 +9,18 @@
 #include <array>
 #include <map>
 #include <optional>
-#include <set>
-#include <utility>
 
 #include "report/text_table.h"
+#include "report/wording.h"
 
 namespace rollcall::report {
 namespace {
 
 using analysis::Class;
 using analysis::Condition;
-using analysis::Estimate;
 using analysis::ExperimentSummary;
 
-constexpr size_t kMaxArmWidth = 24;
-constexpr size_t kMaxNameWidth = 60;
-
-// From here on two decimals show a thousandth of the value.
-constexpr double kTwoDecimalsFrom = 10;
-
-std::string plural(int n, const char* noun) {
-  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
-}
-
-// Whether conditions differ in more than topology and arm, and so need names that tell.
-bool has_mixed_workloads(const ExperimentSummary& summary) {
-  std::set<std::pair<evidence::Workload, evidence::Hold>> kinds;
-  for (const Condition& c : summary.conditions) kinds.emplace(c.workload, c.hold);
-  return kinds.size() > 1;
-}
+constexpr size_t kMaxColumnWidth = 24;  // of an arm's name, so that the tables keep their width
 
 std::string workload_text(const Condition& c) {
   return fmt::format("workload {}, hold {}", to_text(c.workload), to_text(c.hold));
@@ -78,10 +61,8 @@ class ConditionCells {
     return result;
   }
   [[nodiscard]] std::vector<std::string> cells(const Condition& c, bool with_runs) const {
-    std::string arm = printable(c.arm, kMaxArmWidth);
-    // Two conditions that differ only in this would look the same.
-    if (mixed_ && c.workload == evidence::Workload::kContext) arm += " +context";
-    if (mixed_ && c.hold == evidence::Hold::kAll) arm += " +hold";
+    // Two conditions that differ only in workload or hold would look the same.
+    std::string arm = arm_text(printable(c.arm, kMaxColumnWidth), c.workload, c.hold, mixed_);
     std::vector<std::string> result = {c.topology.text(), std::move(arm)};
     if (with_runs && show_runs_) result.push_back(fmt::to_string(c.valid_runs));
     return result;
@@ -118,18 +99,6 @@ std::string classes_table(const ExperimentSummary& summary) {
   return table.text();
 }
 
-std::string seconds_text(const Estimate& time, int decimals) {
-  if (!time.mean) return "not known";
-  if (!time.sd) return fmt::format("{:.{}f} s", *time.mean, decimals);
-  return fmt::format("{:.{}f} ± {:.{}f} s", *time.mean, decimals, *time.sd, decimals);
-}
-
-std::string ratio_text(const analysis::Ratio& ratio) {
-  if (!ratio.value) return {};
-  if (!ratio.ci95) return fmt::format("{:.2f}×", *ratio.value);
-  return fmt::format("{:.2f}× ({:.2f}–{:.2f})", *ratio.value, ratio.ci95->low, ratio.ci95->high);
-}
-
 // Whether some condition has runs, but too few to believe its interval.
 bool any_few(const ExperimentSummary& summary) {
   return std::any_of(summary.conditions.begin(), summary.conditions.end(),
@@ -146,10 +115,7 @@ std::string wall_title(const ExperimentSummary& summary) {
 }
 
 std::string wall_table(const ExperimentSummary& summary) {
-  const bool all_long =
-      std::all_of(summary.conditions.begin(), summary.conditions.end(), [](const Condition& c) {
-        return !c.external_wall_s.mean || *c.external_wall_s.mean >= kTwoDecimalsFrom;
-      });
+  const int decimals = seconds_decimals(summary);
   const ConditionCells condition_cells(summary);
   auto columns = condition_cells.columns(false);
   columns.push_back({"n"});
@@ -165,33 +131,11 @@ std::string wall_table(const ExperimentSummary& summary) {
       table.add_with_note(std::move(cells), "no valid run");
       continue;
     }
-    cells.push_back(seconds_text(c.external_wall_s, all_long ? 2 : 3));
+    cells.push_back(seconds_text(c.external_wall_s, decimals));
     cells.push_back(ratio_text(c.ratio_to_native));
     table.add(std::move(cells));
   }
   return table.text();
-}
-
-std::string setting_line(const analysis::Setting& setting) {
-  std::string text =
-      setting.node == evidence::NodeKind::kUnknown ? "Read from logs" : "Measured on a real node";
-  if (!setting.device_name.empty()) text += ": " + printable(setting.device_name, kMaxNameWidth);
-  if (!setting.driver_version.empty()) text += ", driver " + printable(setting.driver_version, kMaxNameWidth);
-  if (setting.node == evidence::NodeKind::kSimulated) {
-    text =
-        fmt::format("Measured on the simulated node, profile {}", printable(setting.profile, kMaxArmWidth));
-    text += setting.time_scale ? fmt::format(", time scale {}", *setting.time_scale) : ", time scale unknown";
-  }
-  if (setting.isolation != evidence::Isolation::kNone) {
-    text += fmt::format(", isolation {}, NVML view {}", to_text(setting.isolation), to_text(setting.view));
-  }
-  if (setting.neighbours > 0) text += fmt::format(", beside {}", plural(setting.neighbours, "neighbour"));
-  if (!setting.devices.empty()) {
-    text += fmt::format(", devices {}",
-                        printable(fmt::format("{}", fmt::join(setting.devices, "/")), kMaxNameWidth));
-  }
-  if (setting.truth != "launcher") text += "; not checked against a launcher";
-  return wrapped(text + ".", 2);
 }
 
 // The runs that stand apart, each with the measures in which it does.
@@ -228,7 +172,7 @@ std::string terminal_report(const ExperimentSummary& summary) {
   if (!summary.conditions.empty()) {
     text += classes_title(summary) + classes_table(summary);
     text += wall_title(summary) + wall_table(summary) + outlier_list(summary);
-    for (const analysis::Setting& setting : summary.settings) text += setting_line(setting);
+    for (const analysis::Setting& setting : summary.settings) text += wrapped(setting_text(setting) + ".", 2);
     text += "\n";
   }
   for (const std::string& sentence : findings(summary)) text += wrapped(sentence, 2);
