@@ -99,11 +99,9 @@ int choose(int argc, char** argv) {
   app.set_version_flag("--version", std::string("rollcall ") + ROLLCALL_VERSION);
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
-  const std::vector<std::pair<const char*, Action (*)(CLI::App&)>> commands = {{"run", add_run},
-                                                                               {"summarize", add_summarize},
-                                                                               {"doctor", add_doctor},
-                                                                               {"probe", add_probe},
-                                                                               {"sim", add_sim}};
+  const std::vector<std::pair<const char*, Action (*)(CLI::App&)>> commands = {
+      {"run", add_run},       {"summarize", add_summarize}, {"import", add_import},
+      {"doctor", add_doctor}, {"probe", add_probe},         {"sim", add_sim}};
   std::vector<std::pair<CLI::App*, Action>> actions;
   for (const auto& [name, add] : commands) {
     Action action = add(app);
