@@ -32,6 +32,7 @@ int report_error(const base::Error& error);
 using Action = std::function<int()>;
 Action add_run(CLI::App& app);
 Action add_summarize(CLI::App& app);
+Action add_import(CLI::App& app);
 Action add_report(CLI::App& app);
 Action add_verify(CLI::App& app);
 Action add_archive(CLI::App& app);

@@ -196,6 +196,14 @@ std::vector<std::string> findings(const ExperimentSummary& summary) {
     if (c.discovers) sentences.push_back(condition_sentence(c, summary));
   }
   sentences.push_back(control_sentence(summary));
+  const bool unchecked = std::any_of(summary.settings.begin(), summary.settings.end(),
+                                     [](const analysis::Setting& s) { return s.truth == "log"; });
+  if (unchecked) {
+    sentences.emplace_back(
+        "Not checked against a launcher: the workers are those that spoke in the logs, and each one's own "
+        "PID is "
+        "what it said there.");
+  }
   return sentences;
 }
 
