@@ -43,13 +43,26 @@ bool has_number(std::string_view text, int64_t number) {
   return false;
 }
 
+// Whether the text says "hostPid=" and this number, and after it nothing or a blank.
+bool says_host_pid(std::string_view text, int64_t number) {
+  constexpr std::string_view kWords = "hostPid=";
+  if (text.ends_with('\r')) text.remove_suffix(1);
+  for (size_t at = text.find(kWords); at != std::string_view::npos; at = text.find(kWords, at + 1)) {
+    std::string_view rest = text.substr(at + kWords.size());
+    rest = rest.substr(0, rest.find(' '));
+    if (rest.find_first_not_of("0123456789") == std::string_view::npos && has_number(rest, number))
+      return true;
+  }
+  return false;
+}
+
 void check_statement(std::string_view text, const LogLine& line) {
   HOLDS(line.pid > 0);
   HOLDS(has_number(text, line.pid));
   HOLDS(line.assigned_pid.has_value() == (line.says == LogSays::kAssigned));
   if (line.assigned_pid) {
     HOLDS(*line.assigned_pid > 0);
-    HOLDS(has_number(text, *line.assigned_pid));
+    HOLDS(says_host_pid(text, *line.assigned_pid));
   }
   const std::string_view reason = line.reason;
   switch (line.says) {
