@@ -34,6 +34,7 @@ Action add_run(CLI::App& app);
 Action add_summarize(CLI::App& app);
 Action add_verify(CLI::App& app);
 Action add_archive(CLI::App& app);
+Action add_compare(CLI::App& app);
 Action add_doctor(CLI::App& app);
 Action add_probe(CLI::App& app);
 Action add_sim(CLI::App& app);

@@ -19,6 +19,8 @@ using analysis::Control;
 using analysis::ExperimentSummary;
 
 constexpr size_t kMaxArmWidth = 60;
+// Shorter times, in seconds, have a third decimal.
+constexpr double kTwoDecimalsFrom = 10;
 
 std::string place(const Condition& c) {
   if (c.topology.workers() == 1) return fmt::format("One worker alone ({})", c.topology.text());
@@ -106,7 +108,10 @@ std::string isolation_clause(const Condition& c, const ExperimentSummary& summar
   };
   const analysis::Ratio ratio = analysis::ratio_of_means(values(*here), values(*there));
   if (!ratio.value || !ratio.ci95) return {};
-  const std::string times = fmt::format("{:.2f} → {:.2f} s", *there->estimate.mean, *here->estimate.mean);
+  const double before = *there->estimate.mean;
+  const double after = *here->estimate.mean;
+  const std::string times = fmt::format("{0:.{2}f} → {1:.{2}f} s", before, after,
+                                        std::min(before, after) >= kTwoDecimalsFrom ? 2 : 3);
   if (ratio.ci95->low <= 1 && ratio.ci95->high >= 1) {
     return fmt::format("; whether its wall time differs from that on one cache cannot be told ({})", times);
   }
