@@ -24,8 +24,10 @@ bool same(const std::optional<LogLine>& a, const std::optional<LogLine>& b) {
          std::string_view(a->reason) == b->reason;
 }
 
+// Whether it says how a discovery went.
 bool says_something(const std::optional<LogLine>& line) {
-  return line && line->says != LogSays::kNothing;
+  return line && (line->says == LogSays::kAssigned || line->says == LogSays::kFailed ||
+                  line->says == LogSays::kGaveUpLock);
 }
 
 // Whether the text has this number, whole.
@@ -65,17 +67,10 @@ void check_statement(std::string_view text, const LogLine& line) {
     HOLDS(says_host_pid(text, *line.assigned_pid));
   }
   const std::string_view reason = line.reason;
-  switch (line.says) {
-    case LogSays::kNothing:
-    case LogSays::kAssigned:
-      HOLDS(reason.empty());
-      break;
-    case LogSays::kFailed:
-      HOLDS(reason == "host_pid_error" || reason == "host_pid_not_found" || reason == "set_task_pid_failed");
-      break;
-    case LogSays::kGaveUpLock:
-      HOLDS(reason == "lock_timeout");
-      break;
+  if (line.says == LogSays::kFailed) {
+    HOLDS(reason == "host_pid_error" || reason == "host_pid_not_found" || reason == "set_task_pid_failed");
+  } else {
+    HOLDS(reason == (line.says == LogSays::kGaveUpLock ? "lock_timeout" : ""));
   }
 }
 
