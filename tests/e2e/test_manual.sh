@@ -47,7 +47,7 @@ grep -oE '^## .*' "$man/rollcall.1.scd" | sed 's/^## rollcall //; s/ /-/g' >said
 same "commands"
 
 # 2. Columns of the tables.
-for name in $(ls now/tables/*/ | grep '\.csv$' | sort -u); do
+for name in $(basename -a now/tables/*/*.csv | sort -u); do
   section rollcall-tables.5 "# $name" | grep -v "^	" | grep -oE '\*[a-z0-9_]+\*' | tr -d '*' >said
   head -qn 1 now/tables/*/"$name" | tr , '\n' >is
   same "columns of $name"
