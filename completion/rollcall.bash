@@ -7,6 +7,7 @@
 # What --help cannot list, since more is possible than these.
 _rollcall_arms='native native-context nvml-only legacy legacy-node-lock'
 _rollcall_classes='self peer external discovery_failed unresolved'
+_rollcall_fields='node gpu driver view profile time_scale gpus isolation workload hold neighbours devices truth cpu cpus kernel'
 
 # _rollcall_section NAME: the first column of that section of the help on standard
 # input, a line for each entry ("-h,--help", "--topology KxW", "run").
@@ -68,6 +69,7 @@ _rollcall_values() {
         _rollcall_paths -f
       fi
       ;;
+    FIELD) _rollcall_names "$_rollcall_fields" ;;
     CLASS,...)
       local kept=
       [[ $cur != *,* ]] || kept=${cur%,*},

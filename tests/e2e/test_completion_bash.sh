@@ -60,6 +60,8 @@ expect_exit 2 "$rollcall" run --fail-on nosuch
 expect run --fail-on "" : $(listed)
 expect run --fail-on peer,e : peer,external
 expect run --shim mine = /x --arm m : mine
+expect_exit 2 "$rollcall" compare --allow nosuch A B
+expect compare --allow "" : $(listed)
 cd "$ROLLCALL_SOURCE" # where files have other names than profiles
 expect run --profile h : $(cd profiles && basename -s .toml h*)
 expect sim exec --profile i : instant
@@ -69,6 +71,9 @@ expect run ha : hami-core
 cd "$work" && mkdir -p "t/a folder" t/b && touch t/file t/plan.toml
 expect run --out t/ : "t/a folder" t/b
 expect summarize --input-dir t/ : "t/a folder" t/b
+expect compare t/b t/ : "t/a folder" t/b
+expect verify t/f : t/file
+expect verify t/file t/ : ''
 expect run t/p : t/plan.toml
 expect run --shim mine = t/f : t/file
 expect doctor --shim t/f : t/file

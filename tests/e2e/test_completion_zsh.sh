@@ -66,6 +66,8 @@ expect 'rollcall probe hold ' : primary nonprimary
 expect 'rollcall run --arm n' : native native-context nvml-only
 expect 'rollcall run --shim mine=/x --arm m' : mine
 expect 'rollcall run --fail-on peer,e' : external
+expect 'rollcall compare --allow gpu' : gpu gpus
+expect 'rollcall verify t/f' : file folder
 expect 'rollcall run --profile i' : instant
 expect 'rollcall run ha' : hami-core
 expect 'rollcall run --out t/' : folder

@@ -11,8 +11,8 @@ done
 # That there is something to compare, and that the records show all that they are for.
 [ "$(find now/help -type f | wc -l)" -ge 11 ] || fail "too few commands were found"
 for class in self peer external discovery_failed unresolved; do
-  grep -q ",$class," now/tables/pid-mapping-summary.csv || fail "no worker is $class"
+  grep -q ",$class," now/tables/measured/pid-mapping-summary.csv || fail "no worker is $class"
 done
 for text in ',"my,""shim""",' ',false,' ',thread_id,' ',namespace_pid,' '"0,1/1,0"'; do
-  grep -qF -- "$text" now/tables/*.csv || fail "no row with $text"
+  grep -qF -- "$text" now/tables/measured/*.csv || fail "no row with $text"
 done

@@ -29,15 +29,17 @@ terms() {
 "$ROLLCALL_SOURCE/scripts/golden" --rollcall "$rollcall" --out now
 for file in now/help/*.txt; do
   command=$(sed -n 's/^Usage: \(rollcall\( [a-z][a-z -]*[a-z]\)\{0,1\}\).*/\1/p' "$file")
-  # "--topology KxW" and what stands for a positional, "PLAN.toml".
+  # "--topology KxW", and what stands for a positional: "PLAN.toml", or its name where
+  # that is a capital, "A".
   awk '/^[A-Z]/ { at = $1 } /^  [^ ]/ { sub(/^  /, ""); sub(/  .*/, "")
     if (at == "Options:" && !/--help/) print
-    if (at == "Positionals:") { sub(/^[a-z]* /, ""); print } }' "$file" | tr -d '[]' >is
+    if (at == "Positionals:") { if (/^[A-Z]/) print $1; else { sub(/^[a-z]* /, ""); print } } }' "$file" | tr -d '[]' >is
   heading="## $command"
   [ "$command" != rollcall ] || heading='# OPTIONS'
   grep -qxF -- "$heading" "$man/rollcall.1.scd" || fail "rollcall(1) has no '$heading'"
   section rollcall.1 "$heading" |
-    awk '/^\t/ && before ~ /^[*_]/ { print before } { before = $0 }' | grep -v -- --help | tr -d '*_[]' >said || true
+    awk '/^\t/ && before ~ /^[*_]/ { print before } { before = $0 }' | grep -v -- --help | tr -d '*_[]' |
+    sed 's/, /\n/g' >said || true
   if [ -s is ] || [ -s said ]; then same "options of $command"; fi
 done
 grep -oE '^## .*' "$man/rollcall.1.scd" | sed 's/^## rollcall //; s/ /-/g' >said
@@ -45,10 +47,9 @@ grep -oE '^## .*' "$man/rollcall.1.scd" | sed 's/^## rollcall //; s/ /-/g' >said
 same "commands"
 
 # 2. Columns of the tables.
-for table in now/tables/*.csv; do
-  name=$(basename "$table")
+for name in $(basename -a now/tables/*/*.csv | sort -u); do
   section rollcall-tables.5 "# $name" | grep -v "^	" | grep -oE '\*[a-z0-9_]+\*' | tr -d '*' >said
-  head -n 1 "$table" | tr , '\n' >is
+  head -qn 1 now/tables/*/"$name" | tr , '\n' >is
   same "columns of $name"
 done
 
@@ -61,7 +62,7 @@ same "reasons"
 # the records name.
 { section rollcall-evidence.5 '# run.json' | terms; section rollcall-evidence.5 '# workers.jsonl' | terms; } >said
 {
-  jq -r 'paths | map(strings) | .[-1] // empty' "$golden"/records/runs/*/run.json "$golden"/records/runs/*/workers.jsonl
+  jq -r 'paths | map(strings) | .[-1] // empty' "$golden"/records/*/runs/*/run.json "$golden"/records/*/runs/*/workers.jsonl
   sed -nE 's/.*(reader\.[a-z_<>A-Z]+|reader\.has)\("([a-z_]+)".*/\2/p' \
     "$ROLLCALL_SOURCE/src/evidence/run_record.cc" "$ROLLCALL_SOURCE/src/evidence/worker_record.cc"
 } | grep -vxE 'code|detail' >is

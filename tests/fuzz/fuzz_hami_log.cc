@@ -24,8 +24,10 @@ bool same(const std::optional<LogLine>& a, const std::optional<LogLine>& b) {
          std::string_view(a->reason) == b->reason;
 }
 
+// Whether it says how a discovery went.
 bool says_something(const std::optional<LogLine>& line) {
-  return line && line->says != LogSays::kNothing;
+  return line && (line->says == LogSays::kAssigned || line->says == LogSays::kFailed ||
+                  line->says == LogSays::kGaveUpLock);
 }
 
 // Whether the text has this number, whole.
@@ -43,26 +45,32 @@ bool has_number(std::string_view text, int64_t number) {
   return false;
 }
 
+// Whether the text says "hostPid=" and this number, and after it nothing or a blank.
+bool says_host_pid(std::string_view text, int64_t number) {
+  constexpr std::string_view kWords = "hostPid=";
+  if (text.ends_with('\r')) text.remove_suffix(1);
+  for (size_t at = text.find(kWords); at != std::string_view::npos; at = text.find(kWords, at + 1)) {
+    std::string_view rest = text.substr(at + kWords.size());
+    rest = rest.substr(0, rest.find(' '));
+    if (rest.find_first_not_of("0123456789") == std::string_view::npos && has_number(rest, number))
+      return true;
+  }
+  return false;
+}
+
 void check_statement(std::string_view text, const LogLine& line) {
   HOLDS(line.pid > 0);
   HOLDS(has_number(text, line.pid));
   HOLDS(line.assigned_pid.has_value() == (line.says == LogSays::kAssigned));
   if (line.assigned_pid) {
     HOLDS(*line.assigned_pid > 0);
-    HOLDS(has_number(text, *line.assigned_pid));
+    HOLDS(says_host_pid(text, *line.assigned_pid));
   }
   const std::string_view reason = line.reason;
-  switch (line.says) {
-    case LogSays::kNothing:
-    case LogSays::kAssigned:
-      HOLDS(reason.empty());
-      break;
-    case LogSays::kFailed:
-      HOLDS(reason == "host_pid_error" || reason == "host_pid_not_found" || reason == "set_task_pid_failed");
-      break;
-    case LogSays::kGaveUpLock:
-      HOLDS(reason == "lock_timeout");
-      break;
+  if (line.says == LogSays::kFailed) {
+    HOLDS(reason == "host_pid_error" || reason == "host_pid_not_found" || reason == "set_task_pid_failed");
+  } else {
+    HOLDS(reason == (line.says == LogSays::kGaveUpLock ? "lock_timeout" : ""));
   }
 }
 

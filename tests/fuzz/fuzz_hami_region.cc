@@ -10,6 +10,7 @@
 //   find PID              whom find_slot is asked for (the last one counts); without it, read_slots
 //
 // A line that is none of these does nothing.
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <map>
@@ -207,10 +208,12 @@ void check_find(const std::vector<Step>& steps, int64_t pid) {
   File file(steps);
   const bool settled = file.settled();
   const FoundSlot found = find_slot([&](void* b, size_t s, uint64_t o) { return file.read(b, s, o); }, pid);
-  // Whatever moves meanwhile, what is found once stood there, beside this very PID.
+  // Whatever moves meanwhile, what is found stood there when it was looked at last.
   if (found.check == SlotCheck::kFound) {
-    HOLDS(pid > 0 && pid <= INT32_MAX);
-    HOLDS(file.ever_said(static_cast<int32_t>(pid), found.host_pid));
+    HOLDS(pid > 0);
+    const auto slots = file.slots();
+    HOLDS(std::any_of(slots.begin(), slots.end(),
+                      [&](const Slot& slot) { return slot.pid == pid && slot.host_pid == found.host_pid; }));
   } else {
     HOLDS(found.host_pid == 0);
   }
