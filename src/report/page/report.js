@@ -244,7 +244,7 @@
     ];
     const [tag, attributes] = shapes[c];
     const paint = c === HOLLOW ? { fill: 'none', stroke: `var(--c-${CLASSES[c]})`, 'stroke-width': 2 } : { fill: `var(--c-${CLASSES[c]})` };
-    return svg('svg', { viewBox: '0 0 14 10', 'aria-hidden': 'true' }, svg(tag, { ...attributes, ...paint }));
+    return svg('svg', { viewBox: '0 0 14 10', class: 'shape', 'aria-hidden': 'true' }, svg(tag, { ...attributes, ...paint }));
   }
   const classLegend = (run) => CLASSES.map((name, c) => ({ icon: shapeIcon(c), text: `${name} ${run.counts[c]}`, count: run.counts[c] }))
     .filter((entry) => entry.count > 0);
@@ -362,7 +362,7 @@
     const missing = n - drawn;
     return {
       label: `${run.id}: time lines of ${drawn} of ${n} workers` + (missing > 0 ? `; of ${missing} no time was recorded` : ''),
-      legend: discovers ? classLegend(run) : [],
+      legend: discovers ? classLegend(run) : [{ icon: lineIcon('neutral', [1, 0]), text: `workers ${n}` }],
       note: [noteOf(run), missing > 0 ? `No time was recorded of ${missing} workers.` : null].filter(Boolean).join(' ') || null,
       table: () => workerTable(run),
       spec(width) {
@@ -370,7 +370,9 @@
         const left = 78;
         const right = 14;
         const gap = 6;
-        const step = Math.max(0.25, Math.min(8, 260 / drawn));
+        // Whole pixels, so that thin lines make no pattern that is not there.
+        const step = Math.max(1, Math.min(8, Math.round(260 / drawn)));
+        const thick = step < 3 ? step : step - 1;
         const inner = width - left - right;
         const lines = [];
         const labels = [];
@@ -378,12 +380,12 @@
         for (const group of shown) {
           const begin = y;
           for (const w of group.workers) {
-            lines.push({ w, y: y + step / 2, from: run.from[w] / US_PER_S, to: run.to[w] / US_PER_S, stroke: colour(group.paint), text: `worker ${w} (cache ${cacheOf(run, w)}): ${ms(run.from[w])} to ${ms(run.to[w])} ms` });
+            lines.push({ w, y, from: run.from[w] / US_PER_S, to: run.to[w] / US_PER_S, paint: colour(group.paint), text: `worker ${w} (cache ${cacheOf(run, w)}): ${ms(run.from[w])} to ${ms(run.to[w])} ms` });
             y += step;
           }
           labels.push({ name: group.name, y: (begin + y) / 2 });
           // So small a group needs room for its label all the same.
-          y = Math.max(y + gap, begin + 16);
+          y = Math.round(Math.max(y + gap, begin + 16));
         }
         const height = y;
         const end = Math.max(longest, ...lines.map((line) => line.to * US_PER_S)) / US_PER_S;
@@ -393,7 +395,7 @@
           scales: [{ name: 'x', type: 'linear', domain: [0, end], range: [0, inner], nice: true }],
           axes: [{ scale: 'x', orient: 'bottom', title: 'seconds after the gate opened', grid: true, tickCount: Math.max(2, Math.min(6, Math.floor(inner / 60))) }],
           marks: [
-            { type: 'rule', from: { data: 'lines' }, encode: { enter: { x: { scale: 'x', field: 'from' }, x2: { scale: 'x', field: 'to' }, y: { field: 'y' }, stroke: { field: 'stroke' }, strokeWidth: { value: Math.max(0.5, Math.min(5, step * 0.75)) }, tooltip: { field: 'text' } } } },
+            { type: 'rect', from: { data: 'lines' }, encode: { enter: { x: { scale: 'x', field: 'from' }, x2: { scale: 'x', field: 'to' }, y: { field: 'y' }, height: { value: thick }, fill: { field: 'paint' }, tooltip: { field: 'text' } } } },
             { type: 'text', from: { data: 'labels' }, encode: { enter: { x: { value: -8 }, y: { field: 'y' }, align: { value: 'right' }, baseline: { value: 'middle' }, text: { field: 'name' }, fontSize: { value: 12 }, fill: { value: colour('quiet') } } } },
           ],
         };
@@ -503,7 +505,7 @@
             { type: 'rule', from: { data: 'rows' }, encode: { enter: { x: { value: 0 }, x2: { value: inner }, y: { field: 'y' }, stroke: { value: colour('grid') } } } },
             { type: 'rule', from: { data: 'rows' }, encode: { enter: { x: { scale: 'x', field: 'low' }, x2: { scale: 'x', field: 'high' }, y: { field: 'y', offset: 31 }, stroke: { field: 'stroke' }, strokeWidth: { value: 2.5 }, strokeDash: { field: 'dash' }, opacity: { signal: 'datum.low === null ? 0 : 1' } } } },
             { type: 'rule', from: { data: 'runs' }, encode: { enter: { x: { scale: 'x', field: 'x' }, y: { field: 'y', offset: 25 }, y2: { field: 'y', offset: 37 }, stroke: { value: colour('quiet') }, strokeWidth: { value: 1.2 }, tooltip: { field: 'text' } } } },
-            { type: 'symbol', from: { data: 'rows' }, encode: { enter: { x: { scale: 'x', field: 'mean' }, y: { field: 'y', offset: 31 }, shape: { field: 'shape' }, size: { value: 80 }, fill: { field: 'stroke' }, stroke: { value: colour('paper') }, strokeWidth: { value: 1.5 } } } },
+            { type: 'symbol', from: { data: 'rows' }, encode: { enter: { x: { scale: 'x', field: 'mean' }, y: { field: 'y', offset: 31 }, shape: { field: 'shape' }, size: { value: 120 }, fill: { field: 'stroke' }, stroke: { value: colour('paper') }, strokeWidth: { value: 1.5 } } } },
             label('name', 'left', 0, 'ink'), label('text', 'right', inner, 'quiet'),
           ],
         };

@@ -28,11 +28,19 @@ WAIT_S = 20
 DESKTOP = (1280, 900)
 PHONE = (390, 844)
 
-# Counts the colours of a chart: a blank canvas has one, a drawn one several.
-COLOURS = """
+# The pixels of a chart, read from a copy, since reading a canvas changes how the browser keeps it.
+PIXELS = """
 const canvas = arguments[0].querySelector('canvas');
 if (!canvas) return -1;
-const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+const copy = document.createElement('canvas');
+copy.width = canvas.width;
+copy.height = canvas.height;
+const context = copy.getContext('2d', { willReadFrequently: true });
+context.drawImage(canvas, 0, 0);
+const pixels = context.getImageData(0, 0, copy.width, copy.height).data;
+"""
+# Counts the colours of a chart: a blank canvas has one, a drawn one several.
+COLOURS = PIXELS + """
 const seen = new Set();
 for (let i = 0; i < pixels.length && seen.size < 50; i += 4) {
   if (pixels[i + 3] > 0) seen.add((pixels[i] << 16) | (pixels[i + 1] << 8) | pixels[i + 2]);
@@ -40,9 +48,7 @@ for (let i = 0; i < pixels.length && seen.size < 50; i += 4) {
 return seen.size;
 """
 # A number that stands for what a canvas shows.
-PICTURE = """
-const canvas = arguments[0].querySelector('canvas');
-const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+PICTURE = PIXELS + """
 let sum = 0;
 for (let i = 0; i < pixels.length; ++i) sum = (sum * 31 + pixels[i]) | 0;
 return sum;
@@ -126,9 +132,10 @@ def check_tables(driver, figures):
 
 def check_select(driver):
     """Choosing another run with the keyboard changes the picture and the words."""
-    selects = driver.find_elements(By.CSS_SELECTOR, "figure select")
-    expect(selects, "no run can be chosen")
-    for select in selects[:2]:
+    for kind in ("matrix", "timeline"):
+        selects = driver.find_elements(By.CSS_SELECTOR, f"figure[data-chart={kind}] select")
+        expect(selects, f"no run can be chosen for a {kind}")
+        select = selects[0]
         figure = select.find_element(By.XPATH, "ancestor::figure")
         driver.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", figure)
         await_drawn(driver, figure)
@@ -141,7 +148,8 @@ def check_select(driver):
         await_that(lambda: canvas.get_attribute("aria-label") != label, f"{name_of(figure)}: another run, but the same words")
         await_drawn(driver, figure)
         after = driver.execute_script(PICTURE, figure)
-        expect(before != after, f"{name_of(figure)}: another run, but the same picture")
+        # Two runs in which everybody is right have one matrix, but never the same times.
+        expect(kind == "matrix" or before != after, f"{name_of(figure)}: another run, but the same picture")
 
 
 def check_keyboard(driver):
@@ -159,7 +167,9 @@ def check_keyboard(driver):
     names = driver.execute_script("return arguments[0].map((i) => window.controls[i].outerHTML.slice(0, 120))", missed)
     expect(not missed, f"the keyboard does not reach {names}")
     inside = [index for index in reached if index >= 0]
-    expect(inside[:controls] == sorted(inside[:controls]), "Tab does not follow the order of the page")
+    # It may begin in the middle, where the last control was used, and comes round once.
+    back = sum(1 for one, following in zip(inside, inside[1:]) if following < one)
+    expect(back <= 1, "Tab does not follow the order of the page")
     return controls
 
 
@@ -191,6 +201,8 @@ def scheme(driver, value):
 
 def check(driver, page, arguments):
     scheme(driver, "light")
+    driver.get("about:blank")
+    driver.get_log("performance")  # the browser's own first page is none of ours
     begin = time.monotonic()
     driver.get(page)
     loaded_s = time.monotonic() - begin
