@@ -67,7 +67,7 @@ std::vector<ClassComparison> compare_classes(const ConditionRuns& a, const Condi
     one.count_b = in_b.counts.of(value);
     one.workers_a = in_a.counts.total();
     one.workers_b = in_b.counts.total();
-    result.push_back(std::move(one));
+    result.push_back(one);
   }
   return result;
 }

@@ -112,7 +112,7 @@ std::string unclear_lines(const ConditionComparison& c) {
   for (const ClassComparison& one : c.classes) add(one, to_text(one.value));
   std::string text;
   for (const auto& [reason, names] : by_reason) {
-    text += wrapped(fmt::format("  Unclear, because {}{}: {}", reason_text(reason),
+    text += wrapped(fmt::format("Unclear, because {}{}: {}", reason_text(reason),
                                 with_advice.contains(reason) ? " (how many a side would tell)" : "",
                                 fmt::join(names, ", ")),
                     4);
