@@ -46,7 +46,7 @@ bool take_place(std::string_view& text) {
   if (end == std::string_view::npos) return false;
   std::string_view place = text.substr(0, end);
   // A line that was cut before this, and another one after it: the end is the other one's.
-  if (place.find(kPrefix) != std::string_view::npos) return false;
+  if (place.find(kLogStart) != std::string_view::npos) return false;
   const size_t colon = place.rfind(':');
   if (colon == std::string_view::npos || colon == 0) return false;
   place.remove_prefix(colon + 1);
