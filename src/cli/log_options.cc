@@ -40,11 +40,11 @@ void add_log_options(CLI::App& command, LogOptions& options, bool layout_require
   command
       .add_option("--isolation", options.isolation,
                   "Whether each cache had a PID namespace: none (default), pid")
-      ->option_text("KIND");
+      ->option_text("none|pid");
   command
       .add_option("--view", options.view,
                   "How NVML numbers processes inside: unknown (default), global, translated")
-      ->option_text("VIEW");
+      ->option_text("unknown|global|translated");
   command
       .add_option("--external-wall-times", options.external_wall_times,
                   "Wall times by hand (CSV: topology,arm,run,external_wall_s)")
