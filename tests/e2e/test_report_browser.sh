@@ -10,7 +10,7 @@ done
 /usr/bin/python3 -c 'import selenium' 2>/dev/null || skip "no python3-selenium here; scripts/setup installs it"
 
 expect_exit 0 "$rollcall" run --node sim --profile instant --quiet --topology 1x4 --topology 1x8 --topology 4x2 \
-  --topology 8x2 --arm native --arm legacy --runs 2 --out E
+  --arm native --arm legacy --runs 2 --out E
 expect_exit 0 "$rollcall" report E
 /usr/bin/python3 "$ROLLCALL_SOURCE/tests/e2e/browser/check_report.py" E/derived/report.html \
   --kinds matrix,timeline,ecdf,wall,growth
