@@ -49,6 +49,10 @@ class Roster {
  private:
   using Records = std::vector<const evidence::WorkerRecord*>;
 
+  // What tells the PID namespace of a worker from others: its inode; and where nobody was
+  // there to see that, its cache, which has one of its own by what the importer was told.
+  [[nodiscard]] std::optional<uint64_t> namespace_of(const evidence::WorkerRecord& worker) const;
+
   [[nodiscard]] bool contradicted(const evidence::WorkerRecord& worker) const;
   // The records that have this number, in the numbering that `worker` sees.
   [[nodiscard]] const Records& holders(int64_t number, const evidence::WorkerRecord& worker,
@@ -59,6 +63,9 @@ class Roster {
   std::map<int64_t, Records> by_pid_;
   std::map<std::pair<uint64_t, int64_t>, Records> by_namespace_pid_;  // (inode, PID inside)
   size_t unknown_inside_ = 0;  // living workers whose namespace or PID inside is not known
+  // Workers of an imported run whose PID is not known. Where a launcher looked on, a worker
+  // without a PID never was a process; where nobody did, any PID may be theirs.
+  size_t unknown_outside_ = 0;
 };
 
 }  // namespace rollcall::analysis

@@ -100,6 +100,17 @@ ExperimentSummary summarise(const std::vector<Run>& runs) {
   return summary;
 }
 
+const MeasureRow* measure_of(const ExperimentSummary& summary, const Condition& condition,
+                             std::string_view measure) {
+  for (const MeasureRow& row : summary.measures) {
+    if (row.measure == measure && row.topology == condition.topology && row.arm == condition.arm &&
+        row.workload == condition.workload && row.hold == condition.hold) {
+      return &row;
+    }
+  }
+  return nullptr;
+}
+
 std::set<Class> occurred(const std::vector<Run>& runs, const std::set<Class>& wanted) {
   const bool others = std::any_of(runs.begin(), runs.end(), [](const Run& run) {
     return run.record.discovers() && run.record.arm != kControlArm;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -64,6 +65,10 @@ struct ExperimentSummary {
   int runs = 0;
 };
 ExperimentSummary summarise(const std::vector<evidence::Run>& runs);
+
+// The row of that measure ("external_wall_s", …) and condition; null if there is none.
+const MeasureRow* measure_of(const ExperimentSummary& summary, const Condition& condition,
+                             std::string_view measure);
 
 // The classes of `wanted` that occurred in the arms under test. Those are all shim
 // arms; but where there are others, "legacy" is only the control and is not

@@ -74,6 +74,8 @@ const CsvRow kMappingColumns = {"run_id",     "topology",        "arm",        "
                                 "host_class", "nvml_class",      "nvml_view",  "nvml_tier",
                                 "added_ms",   "context_added_ms"};
 
+constexpr const char* kTruthColumn = "truth";
+
 const CsvRow kWallColumns = {"topology", "arm", "run", "external_wall_s"};
 
 template <typename T>
@@ -89,6 +91,21 @@ std::string s(const std::optional<int64_t>& ns) {
 }
 std::string word(const std::optional<Class>& value) {
   return value ? std::string(to_text(*value)) : std::string();
+}
+
+// Tables with imported runs have one column more, so that no row of theirs can be taken for
+// one that a launcher vouches for.
+bool any_imported(const std::vector<Run>& runs) {
+  return std::any_of(runs.begin(), runs.end(), [](const Run& run) { return run.record.imported(); });
+}
+
+CsvRow with_truth(CsvRow row, bool wanted, std::string truth) {
+  if (wanted) row.push_back(std::move(truth));
+  return row;
+}
+
+std::string truth_text(const RunRecord& record) {
+  return record.truth == "log" ? "log: not checked against a launcher" : record.truth;
 }
 
 std::string joined(const std::vector<std::string>& reasons) {
@@ -115,13 +132,24 @@ CsvRow summary_row(const Run& run) {
   const RunRecord& record = run.record;
   const Roster roster(run);
   const auto workers = workers_of(run, roster);
-  const auto ok = std::count_if(workers.begin(), workers.end(),
-                                [](const WorkerRecord* w) { return w->cuinit_result == kCudaSuccess; });
+  int64_t ok = std::count_if(workers.begin(), workers.end(),
+                             [](const WorkerRecord* w) { return w->cuinit_result == kCudaSuccess; });
   // Workers whose cuInit never returned are in neither count.
-  const auto failed = std::count_if(workers.begin(), workers.end(), [](const WorkerRecord* w) {
+  int64_t failed = std::count_if(workers.begin(), workers.end(), [](const WorkerRecord* w) {
     return w->cuinit_result.has_value() && *w->cuinit_result != kCudaSuccess;
   });
   const auto cuinit = values_of(workers, cuinit_ns);
+  auto cuinit_max = percentile_ns(cuinit, 100);
+  // Logs may say how many calls succeeded without saying whose, or nothing at all; then 0
+  // would look like a count.
+  const bool counted = !record.imported() || ok + failed > 0;
+  const auto totals = counted ? std::nullopt : benchmark_totals(record);
+  if (totals) {
+    ok = totals->ok;
+    failed = totals->failed;
+    cuinit_max = totals->cuinit_max_ns;
+  }
+  const bool known = counted || totals;
   const auto resolve = values_of(workers, [](const WorkerRecord& w) { return w.resolve_ns; });
   const auto context = record.workload == evidence::Workload::kContext ? values_of(workers, context_ns)
                                                                        : std::vector<int64_t>();
@@ -144,15 +172,15 @@ CsvRow summary_row(const Run& run) {
                 std::string(to_text(record.node)),
                 std::string(to_text(record.isolation)),
                 std::string(to_text(record.workload)),
-                fmt::to_string(ok),
-                fmt::to_string(failed)};
+                known ? fmt::to_string(ok) : std::string(),
+                known ? fmt::to_string(failed) : std::string()};
   append_class_counts(row, run);
   append(row, {s(span_ns(run)),
                s(external_wall_ns(record)),
                ms(percentile_ns(cuinit, 50)),
                ms(percentile_ns(cuinit, 95)),
                ms(percentile_ns(cuinit, 99)),
-               ms(percentile_ns(cuinit, 100)),
+               ms(cuinit_max),
                reasons.empty() ? "true" : "false",
                joined(reasons),
                ms(percentile_ns(resolve, 50)),
@@ -203,8 +231,11 @@ CsvRow mapping_row(const RunRecord& record, const Classified& one, const WorkerR
 
 std::string summary_csv(const std::vector<Run>& runs) {
   std::string csv;
-  append_csv_row(csv, kSummaryColumns);
-  for (const Run* run : in_order(runs)) append_csv_row(csv, summary_row(*run));
+  const bool truth = any_imported(runs);
+  append_csv_row(csv, with_truth(kSummaryColumns, truth, kTruthColumn));
+  for (const Run* run : in_order(runs)) {
+    append_csv_row(csv, with_truth(summary_row(*run), truth, truth_text(run->record)));
+  }
   return csv;
 }
 
@@ -212,12 +243,15 @@ std::string pid_mapping_csv(const std::vector<Run>& runs) {
   // A worker without a usable record has a row, and nothing in it but its place and class.
   const WorkerRecord nothing_known;
   std::string csv;
-  append_csv_row(csv, kMappingColumns);
+  const bool truth = any_imported(runs);
+  append_csv_row(csv, with_truth(kMappingColumns, truth, kTruthColumn));
   for (const Run* run : in_order(runs)) {
     const Roster roster(*run);
     for (const Classified& one : classify(*run)) {
       const WorkerRecord* worker = roster.record(one.worker);
-      append_csv_row(csv, mapping_row(run->record, one, worker != nullptr ? *worker : nothing_known));
+      append_csv_row(
+          csv, with_truth(mapping_row(run->record, one, worker != nullptr ? *worker : nothing_known), truth,
+                          truth_text(run->record)));
     }
   }
   return csv;

@@ -115,6 +115,17 @@ void check_worker(const Run& run, const WorkerRecord& worker, Codes& codes) {
   }
 }
 
+// Of native workers only a launcher knows: they say nothing.
+bool needs_records(const Run& run) {
+  return !run.record.imported() || run.record.has_shim || run.record.truth == "launcher";
+}
+
+void check_benchmarks(const Run& run, Codes& codes) {
+  for (const evidence::Benchmark& benchmark : run.record.benchmarks) {
+    if (benchmark.failed.value_or(0) > 0) codes.insert("cuinit_failed");
+  }
+}
+
 void check_records(const Run& run, Codes& codes) {
   std::set<int> workers;
   std::set<int64_t> pids;
@@ -124,7 +135,8 @@ void check_records(const Run& run, Codes& codes) {
     if (!expected || !workers.insert(worker.worker).second) codes.insert("records_missing");
     if (worker.pid && !pids.insert(*worker.pid).second) codes.insert("pid_reused");
   }
-  if (workers.size() != static_cast<size_t>(run.record.topology.workers())) codes.insert("records_missing");
+  if (needs_records(run) && workers.size() != static_cast<size_t>(run.record.topology.workers()))
+    codes.insert("records_missing");
 }
 
 void check_gate_skew(const Run& run, Codes& codes) {
@@ -158,6 +170,7 @@ std::vector<std::string> invalid_reasons(const Run& run) {
   for (const evidence::RunEvent& event : run.record.events) codes.insert(event.code);
   for (const WorkerRecord& worker : run.workers) check_worker(run, worker, codes);
   check_records(run, codes);
+  check_benchmarks(run, codes);
   check_agreement(run, codes);
   check_gate_skew(run, codes);
   return {codes.begin(), codes.end()};

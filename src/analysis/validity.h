@@ -42,6 +42,11 @@ bool is_stand_in(const std::filesystem::path& library);
 //                     workers have one PID
 //   processes_left    processes outlived the workers that started them, and were ended
 //   program_changed   a program or library of the experiment is another than at its start
+//   result_missing    imported: the launcher's list has results of cuInit, and none for some worker
+//   shim_in_native_arm  imported: HAMi-core spoke in an arm without a shim
+//   too_many_speakers imported: more PIDs spoke than there are workers, and no launcher's list
+//                     says which of them those are
+//   topology_differs  imported: a benchmark line is of another number of workers
 //   records_missing   fewer or other workers have records than the topology has,
 //                     or a record names another cache
 //   scratch_not_removed  what a run needed beside its folder could not be removed

@@ -100,8 +100,11 @@ int choose(int argc, char** argv) {
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
   const std::vector<std::pair<const char*, Action (*)(CLI::App&)>> commands = {
-      {"run", add_run},         {"summarize", add_summarize}, {"report", add_report}, {"verify", add_verify},
-      {"archive", add_archive}, {"doctor", add_doctor},       {"probe", add_probe},   {"sim", add_sim}};
+      {"run", add_run},         {"summarize", add_summarize}, {"import", add_import},
+      {"report", add_report},   {"verify", add_verify},       {"archive", add_archive},
+      {"compare", add_compare}, {"doctor", add_doctor},       {"probe", add_probe},
+      {"sim", add_sim},
+  };
   std::vector<std::pair<CLI::App*, Action>> actions;
   for (const auto& [name, add] : commands) {
     Action action = add(app);

@@ -155,7 +155,9 @@ Action add_probe(CLI::App& app) {
   context->add_option("label", options->label, "What runs here now (default unnamed)")
       ->option_text("[LABEL]");
   CLI::App* holding = probe->add_subcommand("hold", "Hold a context until standard input ends, or a signal.");
-  holding->add_option("mode", options->mode, "primary or nonprimary")->required()->option_text("MODE");
+  holding->add_option("mode", options->mode, "Which kind of context")
+      ->required()
+      ->option_text("primary|nonprimary");
   CLI::App* layout =
       probe->add_subcommand("layout", "Print the layouts of the regions, or say which one a file has.");
   layout->add_option("file", options->file, "A region")->option_text("[FILE]");

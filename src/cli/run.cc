@@ -272,7 +272,7 @@ Action add_run(CLI::App& app) {
   run->add_option("--runs", r.runs, "Repetitions of each condition (default 3)")->option_text("R");
   run->add_option("--node", r.node,
                   "auto, sim or real; auto is this machine's own where it has a GPU (default auto)")
-      ->option_text("NODE");
+      ->option_text("auto|sim|real");
   run->add_option("--profile", r.profile, "Profile of the simulated node, a name or a file (default study)")
       ->option_text("NAME|FILE");
   run->add_option("--time-scale", r.time_scale, "Multiplies the simulated driver's times (default 0.08)")

@@ -1,5 +1,5 @@
 // rollcall summarize: derives the tables again from the raw records of an
-// evidence folder, and from nothing else.
+// evidence folder, or derives those of logs without making evidence of them.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -8,20 +8,48 @@
 #include "analysis/tables.h"
 #include "base/files.h"
 #include "cli/command.h"
+#include "cli/log_options.h"
 #include "evidence/folder.h"
+#include "evidence/layout.h"
+#include "importer/read_logs.h"
 
 namespace rollcall::cli {
 namespace {
 
 struct SummarizeOptions {
+  LogOptions logs;
   std::string input_dir;
   std::string output_dir;
 };
 
-base::Result<void> summarize(const SummarizeOptions& options) {
+namespace fs = std::filesystem;
+
+// Whether somebody put logs where evidence is expected: a file whose name says so, not far down.
+bool looks_like_logs(const fs::path& folder) {
+  constexpr int kMaxDepth = 3;
+  constexpr int kMaxEntries = 10'000;
   std::error_code error;
-  if (!std::filesystem::is_directory(options.input_dir, error)) {
+  auto walk = fs::recursive_directory_iterator(folder, error);
+  for (int seen = 0; !error && walk != fs::recursive_directory_iterator() && seen < kMaxEntries; ++seen) {
+    if (walk->path().extension() == ".log") return true;
+    if (walk.depth() >= kMaxDepth) walk.disable_recursion_pending();
+    walk.increment(error);
+  }
+  return false;
+}
+
+base::Result<std::vector<evidence::Run>> runs_of_evidence(const SummarizeOptions& options,
+                                                          importer::WallTimes& wall_times) {
+  std::error_code error;
+  const fs::path folder = options.input_dir;
+  if (!fs::is_directory(folder, error)) {
     return base::usage_error("--input-dir " + options.input_dir, "expected an evidence folder, found none");
+  }
+  if (!fs::exists(folder / evidence::kRunsFolder, error) && looks_like_logs(folder)) {
+    return base::usage_error("--input-dir " + options.input_dir,
+                             "this is no evidence folder, but there are logs in it",
+                             "say with --layout how their paths are made, e.g. "
+                             "--layout '{arm}-{topology}-run{run}/cache_{cache}.log'");
   }
   const auto seal = evidence::check_seal(options.input_dir);
   if (!seal) return tl::unexpected(seal.error());
@@ -30,46 +58,80 @@ base::Result<void> summarize(const SummarizeOptions& options) {
                                       "does not agree with the folder: " + seal->difference,
                                       "nothing is derived from evidence that was changed"});
   }
-  const auto runs = evidence::read_runs(options.input_dir);
-  if (!runs) return tl::unexpected(runs.error());
+  auto runs = evidence::read_runs(options.input_dir);
+  if (!runs) return runs;
   if (runs->empty()) {
     return base::usage_error("--input-dir " + options.input_dir, "no finished run in it: nothing to derive");
   }
-  const std::filesystem::path output = options.output_dir;
-  const auto files = analysis::derive_all(*runs);
+  for (evidence::Run& run : *runs) wall_times.join(run.record);
+  if (seal->state == evidence::SealState::kUnfinished) {
+    tell(fmt::format(
+        "rollcall: {}: the experiment is unfinished: the tables are of its {} finished runs; go on with: "
+        "rollcall run --resume --out {}",
+        options.input_dir, runs->size(), options.input_dir));
+  }
+  return runs;
+}
+
+base::Result<std::vector<evidence::Run>> runs_of_logs(const SummarizeOptions& options,
+                                                      importer::WallTimes& wall_times) {
+  const auto read_options = to_read_options(options.logs, options.input_dir);
+  if (!read_options) return tl::unexpected(read_options.error());
+  const auto plan = importer::plan_reading(*read_options);
+  if (!plan) return tl::unexpected(plan.error());
+  auto result = importer::read_logs(*plan, wall_times, nullptr);
+  if (!result) return tl::unexpected(result.error());
+  for (const std::string& note : importer::reading_notes(*plan, *result)) tell("rollcall: " + note);
+  if (options.logs.truth.empty()) tell("rollcall: not checked against a launcher (--truth)");
+  return std::move(result->runs);
+}
+
+base::Result<void> write_tables(const std::vector<analysis::DerivedFile>& files, const fs::path& output) {
+  std::error_code error;
   for (const analysis::DerivedFile& file : files) {
-    if (std::filesystem::exists(output / file.name, error)) {
+    if (fs::exists(output / file.name, error)) {
       return base::usage_error((output / file.name).string(), "exists; nothing is overwritten",
                                "choose another --output-dir");
     }
   }
-  std::filesystem::create_directories(output, error);
+  fs::create_directories(output, error);
   if (error) return base::system_failure(output.string(), "make the folder", error.value());
   for (const analysis::DerivedFile& file : files) {
     if (auto written = base::write_new_file(output / file.name, file.content); !written) return written;
   }
-  if (seal->state == evidence::SealState::kUnfinished) {
-    fmt::print(
-        stderr,
-        "rollcall: {}: the experiment is unfinished: the tables are of its {} finished runs; go on with: "
-        "rollcall run --resume --out {}\n",
-        options.input_dir, runs->size(), options.input_dir);
-  }
   return {};
+}
+
+base::Result<int> summarize(const SummarizeOptions& options) {
+  if (const std::string alone = needs_layout(options.logs); !alone.empty()) {
+    return base::usage_error(alone, "is only for logs", "say with --layout how their paths are made");
+  }
+  auto wall_times = read_wall_times(options.logs.external_wall_times);
+  if (!wall_times) return tl::unexpected(wall_times.error());
+  const auto runs = options.logs.layout.empty() ? runs_of_evidence(options, *wall_times)
+                                                : runs_of_logs(options, *wall_times);
+  if (!runs) return tl::unexpected(runs.error());
+  if (auto written = write_tables(analysis::derive_all(*runs), options.output_dir); !written)
+    return tl::unexpected(written.error());
+  return tell_wall_times(*wall_times) ? kDifference : kDone;
 }
 
 }  // namespace
 
 Action add_summarize(CLI::App& app) {
   auto options = std::make_shared<SummarizeOptions>();
-  CLI::App* command = app.add_subcommand("summarize", "Derive the tables of an evidence folder again.");
-  command->add_option("--input-dir", options->input_dir, "Evidence folder")->required()->option_text("DIR");
+  CLI::App* command =
+      app.add_subcommand("summarize", "Derive the tables of an evidence folder again, or those of logs.");
+  command->add_option("--input-dir", options->input_dir, "Evidence folder; with --layout, folder with logs")
+      ->required()
+      ->option_text("DIR");
   command->add_option("--output-dir", options->output_dir, "Where the tables go; made if missing")
       ->required()
       ->option_text("DIR");
+  add_log_options(*command, options->logs, false);
   return [options]() -> int {
-    if (const auto done = summarize(*options); !done) return report_error(done.error());
-    return kDone;
+    const auto status = summarize(*options);
+    return status ? *status : report_error(status.error());
   };
 }
 

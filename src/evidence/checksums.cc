@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "evidence/file_stamp.h"
 #include "evidence/folder.h"
 #include "evidence/layout.h"
 #include "evidence/limits.h"
@@ -45,15 +46,31 @@ base::Result<std::vector<std::string>> regular_files(const fs::path& folder) {
   return names;
 }
 
+std::optional<std::string> known_sum(const fs::path& path, const KnownSums& known) {
+  if (known.empty()) return std::nullopt;
+  const auto stamped = stamp_of(path);
+  if (!stamped) return std::nullopt;
+  const auto found = known.find(stamped->first);
+  if (found == known.end()) return std::nullopt;
+  KnownSum now = stamped->second;
+  now.sha256 = found->second.sha256;
+  if (now != found->second) return std::nullopt;
+  return now.sha256;
+}
+
 }  // namespace
 
-base::Result<std::string> checksum_lines(const fs::path& folder) {
+base::Result<std::string> checksum_lines(const fs::path& folder, const KnownSums& known) {
   const auto names = regular_files(folder);
   if (!names) return tl::unexpected<base::Error>(names.error());
   std::string lines;
   for (const std::string& name : *names) {
-    const auto sum = sha256_file(folder / name);
-    if (!sum) return sum;
+    auto sum = known_sum(folder / name, known);
+    if (!sum) {
+      const auto read = sha256_file(folder / name);
+      if (!read) return read;
+      sum = *read;
+    }
     lines += *sum + "  " + name + "\n";
   }
   return lines;

@@ -55,4 +55,32 @@ base::Result<std::string> decompress(std::string_view frame, size_t max_bytes, c
   return bytes;
 }
 
+base::Result<std::string> decompress_unsized(std::string_view frame, size_t max_bytes,
+                                             const std::string& where) {
+  const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(), &ZSTD_freeDCtx);
+  if (context == nullptr) return base::failure("zstd", "no memory for decompressing");
+  constexpr size_t kPieceBytes = size_t{256} << 10;
+  std::string bytes;
+  ZSTD_inBuffer in{frame.data(), frame.size(), 0};
+  for (;;) {
+    const size_t had = bytes.size();
+    bytes.resize(had + kPieceBytes);
+    ZSTD_outBuffer out{bytes.data() + had, kPieceBytes, 0};
+    const size_t rest = ZSTD_decompressStream(context.get(), &out, &in);
+    bytes.resize(had + out.pos);
+    if (ZSTD_isError(rest) != 0) {
+      return base::usage_error(where, fmt::format("a damaged zstd frame: {}", ZSTD_getErrorName(rest)));
+    }
+    if (bytes.size() > max_bytes) {
+      return base::usage_error(
+          where, fmt::format("its content is more than the {} bytes expected at most", max_bytes));
+    }
+    if (rest == 0) break;
+    if (in.pos == in.size && out.pos < kPieceBytes)
+      return base::usage_error(where, "a zstd frame that was cut short");
+  }
+  if (in.pos != in.size) return base::usage_error(where, "something follows the zstd frame");
+  return bytes;
+}
+
 }  // namespace rollcall::evidence

@@ -19,4 +19,9 @@ base::Result<std::string> compress(std::string_view bytes);
 // larger than max_bytes. `where` names the file in errors.
 base::Result<std::string> decompress(std::string_view frame, size_t max_bytes, const std::string& where);
 
+// The content of one frame that need not say how large it is (a pipe's compressor does not
+// know). For frames of strangers; ours say it.
+base::Result<std::string> decompress_unsized(std::string_view frame, size_t max_bytes,
+                                             const std::string& where);
+
 }  // namespace rollcall::evidence

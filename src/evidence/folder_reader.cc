@@ -48,6 +48,7 @@ Result<void> check_contents(const fs::path& folder) {
     fs::file_type type;
   };
   static constexpr std::array kExpected = {
+      Entry{kTruthFile, fs::file_type::regular},  // imported runs only
       Entry{kRunFile, fs::file_type::regular}, Entry{kWorkersFile, fs::file_type::regular},
       Entry{kLogsFolder, fs::file_type::directory}, Entry{kRegionsFolder, fs::file_type::directory}};
   const auto names = names_in(folder, kMaxFiles);

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "base/files.h"
+#include "evidence/file_stamp.h"
 #include "evidence/folder.h"
 #include "evidence/folder_lock.h"
 #include "evidence/layout.h"
@@ -56,17 +57,25 @@ base::Result<void> flush_file(const fs::path& path) {
   return {};
 }
 
+bool is_copy(const fs::path& path, const KnownSums& copies) {
+  if (copies.empty()) return false;
+  const auto stamped = stamp_of(path);
+  return stamped && copies.contains(stamped->first);
+}
+
 // Flushes all that is in a folder, then the folder itself. Logs were written
-// by the workers, so nobody has flushed them yet.
-base::Result<void> flush_tree(const fs::path& folder) {
+// by the workers, so nobody has flushed them yet. Copies are left to the system: what they
+// were made from is still there, SHA256SUMS would show a loss, and to wait for gigabytes to
+// reach the disk would take longer than to make them again.
+base::Result<void> flush_tree(const fs::path& folder, const KnownSums& copies) {
   std::error_code error;
   auto walk = fs::directory_iterator(folder, error);
   for (; !error && walk != fs::directory_iterator(); walk.increment(error)) {
     const fs::file_status status = walk->symlink_status(error);
     if (error) break;
     base::Result<void> flushed;
-    if (fs::is_directory(status)) flushed = flush_tree(walk->path());
-    if (fs::is_regular_file(status)) flushed = flush_file(walk->path());
+    if (fs::is_directory(status)) flushed = flush_tree(walk->path(), copies);
+    if (fs::is_regular_file(status) && !is_copy(walk->path(), copies)) flushed = flush_file(walk->path());
     if (!flushed) return flushed;
   }
   if (error) return base::system_failure(folder.string(), "list the folder", error.value());
@@ -208,7 +217,7 @@ base::Result<void> FolderWriter::commit_run(const fs::path& working, const Run& 
   }
   if (auto wrote = base::write_new_file(working / kRunFile, record); !wrote) return wrote;
   if (auto wrote = base::write_new_file(working / kWorkersFile, lines); !wrote) return wrote;
-  if (auto flushed = flush_tree(working); !flushed) return flushed;
+  if (auto flushed = flush_tree(working, known_); !flushed) return flushed;
   if (auto renamed = base::rename_new(working, path_ / kRunsFolder / id); !renamed) return renamed;
   if (auto synced = base::sync_directory(path_ / kRunsFolder); !synced) return synced;
   return base::sync_directory(path_ / kUnfinishedFolder);
@@ -220,7 +229,7 @@ base::Result<void> FolderWriter::finish() {
   if (rmdir(unfinished.c_str()) != 0 && errno != ENOTEMPTY && errno != EEXIST && errno != ENOENT) {
     return base::system_failure(unfinished.string(), "remove the empty folder", errno);
   }
-  const auto lines = checksum_lines(path_);
+  const auto lines = checksum_lines(path_, known_);
   if (!lines) return tl::unexpected<base::Error>(lines.error());
   return base::write_new_file(path_ / kChecksumsFile, *lines);
 }

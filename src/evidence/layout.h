@@ -14,6 +14,9 @@ inline constexpr const char* kRunFile = "run.json";
 inline constexpr const char* kWorkersFile = "workers.jsonl";
 inline constexpr const char* kLogsFolder = "logs";
 inline constexpr const char* kRegionsFolder = "regions";
+// Of imported runs: what they were read from, and the launcher's own file where it was given.
+inline constexpr const char* kImportFile = "import.json";
+inline constexpr const char* kTruthFile = "truth.csv";
 
 // A file name that leads nowhere else and that any tool can handle: one path
 // component of printable characters, not hidden. The arm's name is part of a

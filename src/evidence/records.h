@@ -38,11 +38,11 @@ enum class NvmlView { kUnknown, kGlobal, kTranslated };
 
 // How a worker's life ended, as the launcher saw it.
 enum class Fate {
-  kFinished,    // did its work and left when it was told to
-  kDied,        // ended by itself before that: a crash, a kill, an exit
-  kDeadline,    // still there when its time was up; the launcher killed it
-  kAborted,     // killed by the launcher because the run was given up
-  kNotStarted,  // could not be forked
+  kFinished,     // did its work and left when it was told to
+  kDied,         // ended by itself before that: a crash, a kill, an exit
+  kDeadline,     // still there when its time was up; the launcher killed it
+  kAborted,      // killed by the launcher because the run was given up
+  kNotStarted,   // could not be forked
   kNotObserved,  // nobody watched it: imported logs
 };
 
@@ -116,6 +116,27 @@ struct RunEvent {
   friend bool operator==(const RunEvent&, const RunEvent&) = default;
 };
 
+// What the workload's own benchmark printed about the workers of one cache: counts, and
+// times as they stand there. Nothing is derived from its percentiles.
+struct Benchmark {
+  int cache = 0;
+  std::string label{};  // of the later form of the line; empty: none
+  int64_t n = 0;
+  std::optional<int64_t> ok{};
+  std::optional<int64_t> failed{};
+  std::optional<int64_t> wall_ns{};
+  std::optional<int64_t> span_ns{};
+  std::optional<int64_t> mean_ns{};
+  std::optional<int64_t> p50_ns{};
+  std::optional<int64_t> p95_ns{};
+  std::optional<int64_t> p99_ns{};
+  std::optional<int64_t> min_ns{};
+  std::optional<int64_t> max_ns{};
+  std::optional<int64_t> mean_cpu_ns{};
+  std::optional<int64_t> mean_wait_ns{};
+  friend bool operator==(const Benchmark&, const Benchmark&) = default;
+};
+
 struct RunRecord {
   int number = 0;  // position in the experiment's order, from 1
   Topology topology;
@@ -144,15 +165,18 @@ struct RunRecord {
   // What the run was read from, "hami-logs"; empty: made by `rollcall run`. Nobody watched an
   // imported run, so it is not held to what only a launcher can see.
   std::string imported_from{};
-  std::string plan_sha256{};       // of the plan.json that this run belongs to
-  std::string started_at{};        // UTC, ISO 8601; dates the evidence, measures nothing
+  std::string plan_sha256{};  // of the plan.json that this run belongs to
+  std::string started_at{};   // UTC, ISO 8601; dates the evidence, measures nothing
 
   std::optional<int64_t> gate_opened_ns{};  // since the first fork
   std::optional<int64_t> last_gone_ns{};    // since the first fork: the last worker was gone
   std::optional<int64_t> collect_ns{};      // of that, collecting evidence after the last worker had finished
   // External wall time that a person stated for an imported run; unset where there is none.
   std::optional<int64_t> stated_wall_ns{};
+  std::vector<Benchmark> benchmarks{};  // imported runs only; by cache, several where several were printed
   std::vector<RunEvent> events{};
+
+  [[nodiscard]] bool imported() const { return !imported_from.empty(); }
 
   // Whether its workers discover anything that could be judged: not without a shim, and not
   // where the shim is only timed.

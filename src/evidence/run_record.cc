@@ -38,6 +38,56 @@ base::Result<std::vector<RunEvent>> parse_events(const Json& list, const std::st
   return events;
 }
 
+// The times of a benchmark line under their names in the record.
+struct BenchmarkTime {
+  const char* key;
+  std::optional<int64_t> Benchmark::*member;
+};
+constexpr BenchmarkTime kBenchmarkTimes[] = {
+    {"wall_ns", &Benchmark::wall_ns},         {"span_ns", &Benchmark::span_ns},
+    {"mean_ns", &Benchmark::mean_ns},         {"p50_ns", &Benchmark::p50_ns},
+    {"p95_ns", &Benchmark::p95_ns},           {"p99_ns", &Benchmark::p99_ns},
+    {"min_ns", &Benchmark::min_ns},           {"max_ns", &Benchmark::max_ns},
+    {"mean_cpu_ns", &Benchmark::mean_cpu_ns}, {"mean_wait_ns", &Benchmark::mean_wait_ns}};
+
+Json print_benchmarks(const std::vector<Benchmark>& benchmarks) {
+  Json list = Json::array();
+  for (const Benchmark& benchmark : benchmarks) {
+    if (list.size() == kMaxListed) break;
+    Json json;
+    json["cache"] = benchmark.cache;
+    if (!benchmark.label.empty()) json["label"] = clean_text(benchmark.label);
+    json["n"] = benchmark.n;
+    if (benchmark.ok) json["ok"] = *benchmark.ok;
+    if (benchmark.failed) json["failed"] = *benchmark.failed;
+    for (const BenchmarkTime& time : kBenchmarkTimes) {
+      if (const auto& ns = benchmark.*time.member; ns) json[time.key] = *ns;
+    }
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+base::Result<std::vector<Benchmark>> parse_benchmarks(const Json& list, const std::string& where) {
+  constexpr Range kNotNegative{0, std::numeric_limits<int64_t>::max()};
+  std::vector<Benchmark> benchmarks;
+  for (const Json& element : list) {
+    ObjectReader reader(element, where, fmt::format("benchmarks[{}].", benchmarks.size()));
+    Benchmark benchmark;
+    benchmark.cache = static_cast<int>(reader.integer("cache", {0, kMaxWorkers - 1}));
+    if (reader.has("label")) benchmark.label = reader.text("label");
+    benchmark.n = reader.integer("n", kNotNegative);
+    benchmark.ok = reader.optional_integer("ok", kNotNegative);
+    benchmark.failed = reader.optional_integer("failed", kNotNegative);
+    for (const BenchmarkTime& time : kBenchmarkTimes) {
+      benchmark.*time.member = reader.optional_integer(time.key, kNotNegative);
+    }
+    if (auto done = reader.done(); !done) return tl::unexpected<base::Error>(done.error());
+    benchmarks.push_back(std::move(benchmark));
+  }
+  return benchmarks;
+}
+
 // Every member that format 1 did not have from its beginning is left out where it does
 // not apply, so that the evidence of earlier versions reads as it did.
 Json print_texts(const std::vector<std::string>& texts) {
@@ -95,6 +145,7 @@ std::string print_run(const RunRecord& record) {
   if (record.last_gone_ns) json["last_gone_ns"] = *record.last_gone_ns;
   if (record.collect_ns) json["collect_ns"] = *record.collect_ns;
   if (record.stated_wall_ns) json["stated_wall_ns"] = *record.stated_wall_ns;
+  if (!record.benchmarks.empty()) json["benchmarks"] = print_benchmarks(record.benchmarks);
   json["events"] = print_events(record.events);
   return dump(json, 2) + "\n";
 }
@@ -140,6 +191,13 @@ base::Result<RunRecord> parse_run(std::string_view json, const std::string& wher
   record.last_gone_ns = reader.optional_integer("last_gone_ns");
   record.collect_ns = reader.optional_integer("collect_ns");
   record.stated_wall_ns = reader.optional_integer("stated_wall_ns");
+  if (reader.has("benchmarks")) {
+    if (const Json* list = reader.array("benchmarks", kMaxListed); list != nullptr) {
+      auto benchmarks = parse_benchmarks(*list, where);
+      if (!benchmarks) return tl::unexpected<base::Error>(benchmarks.error());
+      record.benchmarks = std::move(*benchmarks);
+    }
+  }
   if (const Json* list = reader.array("events", kMaxEvents); list != nullptr) {
     auto events = parse_events(*list, where);
     if (!events) return tl::unexpected<base::Error>(events.error());

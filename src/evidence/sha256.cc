@@ -6,6 +6,7 @@
 #include <openssl/evp.h>
 #include <unistd.h>
 
+#include <memory>
 #include <vector>
 
 #include "base/fd.h"
@@ -17,22 +18,27 @@ constexpr size_t kPieceBytes = size_t{256} << 10;
 
 }  // namespace
 
-Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
-  good_ = context_ != nullptr && EVP_DigestInit_ex(context_, EVP_sha256(), nullptr) == 1;
+struct Sha256::Context {
+  EVP_MD_CTX* evp = EVP_MD_CTX_new();
+};
+
+void Sha256::FreeContext::operator()(Context* context) const {
+  EVP_MD_CTX_free(context->evp);
+  delete context;
 }
 
-Sha256::~Sha256() {
-  EVP_MD_CTX_free(context_);
+Sha256::Sha256() : context_(new Context) {
+  good_ = context_->evp != nullptr && EVP_DigestInit_ex(context_->evp, EVP_sha256(), nullptr) == 1;
 }
 
-void Sha256::add(std::string_view piece) {
-  good_ = good_ && EVP_DigestUpdate(context_, piece.data(), piece.size()) == 1;
+void Sha256::add(std::string_view bytes) {
+  good_ = good_ && EVP_DigestUpdate(context_->evp, bytes.data(), bytes.size()) == 1;
 }
 
 base::Result<std::string> Sha256::hex() {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned int length = 0;
-  good_ = good_ && EVP_DigestFinal_ex(context_, digest, &length) == 1;
+  good_ = good_ && EVP_DigestFinal_ex(context_->evp, digest, &length) == 1;
   if (!good_) return base::failure("libcrypto", "SHA-256 is not available");
   constexpr char kDigits[] = "0123456789abcdef";
   std::string text;

@@ -2,28 +2,28 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "base/error.h"
 
-struct evp_md_ctx_st;  // OpenSSL's, so that its headers stay out of ours
-
 namespace rollcall::evidence {
 
-// Piece by piece. What libcrypto refuses meanwhile is told by hex().
+// Of bytes that come in pieces.
 class Sha256 {
  public:
   Sha256();
-  ~Sha256();
-  Sha256(const Sha256&) = delete;
-  Sha256& operator=(const Sha256&) = delete;
-
-  void add(std::string_view piece);
-  base::Result<std::string> hex();  // once, at the end
+  void add(std::string_view bytes);
+  // Once, after the last piece.
+  base::Result<std::string> hex();
 
  private:
-  evp_md_ctx_st* context_ = nullptr;
+  struct Context;
+  struct FreeContext {
+    void operator()(Context* context) const;
+  };
+  std::unique_ptr<Context, FreeContext> context_;
   bool good_ = false;
 };
 

@@ -8,7 +8,16 @@
 namespace rollcall::hami {
 namespace {
 
-constexpr std::string_view kPrefix = "[HAMI-core ";
+// What is said of the discovery begins with one of these; can_tell() knows their first letters.
+constexpr std::string_view kAssigned = "hostPid=";
+constexpr std::string_view kHostPidError = "host pid is error!";
+constexpr std::string_view kHostPidNotFound = "HOST PID NOT FOUND.";
+constexpr std::string_view kSetTaskPidFailed = "SET_TASK_PID FAILED";
+constexpr std::string_view kLockTimeout = "Skipped host PID detection due to lock timeout";
+constexpr std::string_view kTelling[] = {kAssigned, kHostPidError, kHostPidNotFound, kSetTaskPidFailed,
+                                         kLockTimeout};
+static_assert(can_tell(kAssigned[0]) && can_tell(kHostPidError[0]) && can_tell(kHostPidNotFound[0]) &&
+              can_tell(kSetTaskPidFailed[0]) && can_tell(kLockTimeout[0]));
 
 bool take(std::string_view& text, std::string_view literal) {
   if (!text.starts_with(literal)) return false;
@@ -36,6 +45,8 @@ bool take_place(std::string_view& text) {
   const size_t end = text.find(kEnd);
   if (end == std::string_view::npos) return false;
   std::string_view place = text.substr(0, end);
+  // A line that was cut before this, and another one after it: the end is the other one's.
+  if (place.find(kPrefix) != std::string_view::npos) return false;
   const size_t colon = place.rfind(':');
   if (colon == std::string_view::npos || colon == 0) return false;
   place.remove_prefix(colon + 1);
@@ -46,7 +57,7 @@ bool take_place(std::string_view& text) {
 
 // The speaker, and `text` is left as the message.
 std::optional<int64_t> take_prefix(std::string_view& text) {
-  if (!take(text, kPrefix)) return std::nullopt;
+  if (!take(text, kLogStart)) return std::nullopt;
   const bool error = take(text, "ERROR (pid:");
   if (!error && !take(text, "Info(") && !take(text, "Msg(") && !take(text, "Warn(") &&
       !take(text, "Debug(")) {
@@ -58,30 +69,55 @@ std::optional<int64_t> take_prefix(std::string_view& text) {
   return pid;
 }
 
+// Whether a message that was cut after these words could have told something. Of no word
+// at all it cannot be said; so empty messages, which are none, are not meant.
+bool was_about_to_tell(std::string_view words) {
+  if (words.empty()) return false;
+  for (const std::string_view text : kTelling) {
+    if (words.starts_with(text) || text.starts_with(words)) return true;
+  }
+  return false;
+}
+
+void fail(LogLine& line, LogSays says, const char* reason) {
+  line.says = says;
+  line.reason = reason;
+}
+
 void interpret(std::string_view message, LogLine& line) {
-  if (message.find(kPrefix) != std::string_view::npos) return;  // two lines in one
-  if (take(message, "hostPid=")) {
+  const size_t next = message.find(kLogStart);
+  if (next != std::string_view::npos) {  // two lines in one
+    if (was_about_to_tell(message.substr(0, next))) line.says = LogSays::kUnclear;
+    return;
+  }
+  if (take(message, kAssigned)) {
     const auto assigned = take_number(message);
     // A newer version says after a blank where it has it from.
-    if (!assigned || *assigned == 0 || (!message.empty() && message.front() != ' ')) return;
+    if (!assigned || *assigned == 0 || (!message.empty() && message.front() != ' ')) {
+      line.says = LogSays::kUnclear;
+      return;
+    }
     line.says = LogSays::kAssigned;
     line.assigned_pid = assigned;
-  } else if (message.starts_with("host pid is error!")) {
-    line.says = LogSays::kFailed;
-    line.reason = "host_pid_error";
-  } else if (message.starts_with("HOST PID NOT FOUND.")) {
-    line.says = LogSays::kFailed;
-    line.reason = "host_pid_not_found";
-  } else if (message.starts_with("SET_TASK_PID FAILED")) {
-    line.says = LogSays::kFailed;
-    line.reason = "set_task_pid_failed";
-  } else if (message.starts_with("Skipped host PID detection due to lock timeout")) {
-    line.says = LogSays::kGaveUpLock;
-    line.reason = "lock_timeout";
+  } else if (message.starts_with(kHostPidError)) {
+    fail(line, LogSays::kFailed, "host_pid_error");
+  } else if (message.starts_with(kHostPidNotFound)) {
+    fail(line, LogSays::kFailed, "host_pid_not_found");
+  } else if (message.starts_with(kSetTaskPidFailed)) {
+    fail(line, LogSays::kFailed, "set_task_pid_failed");
+  } else if (message.starts_with(kLockTimeout)) {
+    fail(line, LogSays::kGaveUpLock, "lock_timeout");
   }
 }
 
 }  // namespace
+
+std::optional<LogPrefix> parse_log_prefix(std::string_view text) {
+  const size_t all = text.size();
+  const auto pid = take_prefix(text);
+  if (!pid) return std::nullopt;
+  return LogPrefix{*pid, all - text.size()};
+}
 
 std::optional<LogLine> parse_log_line(std::string_view text) {
   while (text.starts_with('\0')) text.remove_prefix(1);

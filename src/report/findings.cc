@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "report/terminal.h"
@@ -78,6 +79,43 @@ std::string cost_clause(const Condition& c, const ExperimentSummary& summary) {
                      *c.external_wall_s.mean / *legacy->external_wall_s.mean);
 }
 
+const Condition* one_cache_like(const Condition& c, const ExperimentSummary& summary) {
+  const auto found =
+      std::find_if(summary.conditions.begin(), summary.conditions.end(), [&](const Condition& other) {
+        return other.arm == c.arm && other.topology.caches() == 1 &&
+               other.topology.workers() == c.topology.workers() && other.workload == c.workload &&
+               other.hold == c.hold;
+      });
+  return found == summary.conditions.end() ? nullptr : &*found;
+}
+
+// Whether isolated caches take another time than one cache for as many workers. Said of at
+// least two runs a side; where their interval holds 1, that they cannot tell.
+std::string isolation_clause(const Condition& c, const ExperimentSummary& summary) {
+  if (c.topology.caches() < 2) return {};
+  const Condition* shared = one_cache_like(c, summary);
+  const analysis::MeasureRow* here = analysis::measure_of(summary, c, "external_wall_s");
+  if (shared == nullptr || here == nullptr) return {};
+  const analysis::MeasureRow* there = analysis::measure_of(summary, *shared, "external_wall_s");
+  if (there == nullptr || here->values.size() < 2 || there->values.size() < 2) return {};
+  const auto values = [](const analysis::MeasureRow& row) {
+    std::vector<double> result;
+    for (const auto& [run_id, value] : row.values) result.push_back(value);
+    return result;
+  };
+  const analysis::Ratio ratio = analysis::ratio_of_means(values(*here), values(*there));
+  if (!ratio.value || !ratio.ci95) return {};
+  const double before = *there->estimate.mean;
+  const double after = *here->estimate.mean;
+  const std::string times =
+      fmt::format("{0:.{2}f} → {1:.{2}f} s", before, after, seconds_decimals(std::min(before, after)));
+  if (ratio.ci95->low <= 1 && ratio.ci95->high >= 1) {
+    return fmt::format("; whether its wall time differs from that on one cache cannot be told ({})", times);
+  }
+  return fmt::format("; its wall time is {:.1f} % {} than on one cache ({})",
+                     100 * std::abs(*ratio.value - 1), *ratio.value < 1 ? "less" : "more", times);
+}
+
 // Why one cache alone does not protect: no context is part of the study, one is
 // part of every application.
 std::string context_clause(const Condition& c) {
@@ -104,7 +142,8 @@ std::string condition_sentence(const Condition& c, const ExperimentSummary& summ
     text += fmt::format("{} of {} {} workers found their own PID; {}", self, c.workers, arm,
                         fmt::join(other_faults(c), ", "));
   }
-  return text + reasons_clause(c) + context_clause(c) + cost_clause(c, summary) + ".";
+  return text + reasons_clause(c) + context_clause(c) + cost_clause(c, summary) +
+         isolation_clause(c, summary) + ".";
 }
 
 // What its workers hold instead; only where they all found themselves is there need to guess.
@@ -157,6 +196,14 @@ std::vector<std::string> findings(const ExperimentSummary& summary) {
     if (c.discovers) sentences.push_back(condition_sentence(c, summary));
   }
   sentences.push_back(control_sentence(summary));
+  const bool unchecked = std::any_of(summary.settings.begin(), summary.settings.end(),
+                                     [](const analysis::Setting& s) { return s.truth == "log"; });
+  if (unchecked) {
+    sentences.emplace_back(
+        "Not checked against a launcher: the workers are those that spoke in the logs, and each one's own "
+        "PID is "
+        "what it said there.");
+  }
   return sentences;
 }
 

@@ -14,11 +14,44 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+Json json_of(const std::optional<analysis::Interval>& interval) {
+  return interval ? Json{interval->low, interval->high} : Json(nullptr);
+}
+
+Json json_of(analysis::IntervalMethod method) {
+  return method == analysis::IntervalMethod::kNone ? Json(nullptr) : Json(to_text(method));
+}
+
 Json json_of(const analysis::Estimate& value) {
   Json json;
   json["n"] = value.n;
   json["mean"] = or_null(value.mean);
   json["sd"] = or_null(value.sd);
+  json["median"] = or_null(value.median);
+  json["ci95"] = json_of(value.ci95);
+  json["ci95_method"] = json_of(value.method);
+  json["few"] = value.few();
+  return json;
+}
+
+// A row of statistics.csv, with the values that it was made of.
+Json json_of(const analysis::MeasureRow& row) {
+  Json json;
+  json["topology"] = row.topology.text();
+  json["arm"] = row.arm;
+  json["workload"] = to_text(row.workload);
+  json["hold"] = to_text(row.hold);
+  json["measure"] = row.measure;
+  json.update(json_of(row.estimate));
+  json["ratio_to_native"] = or_null(row.to_native.value);
+  json["ratio_ci95"] = json_of(row.to_native.ci95);
+  json["ratio_ci95_method"] = json_of(row.to_native.method);
+  json["outliers"] = Json::array();
+  for (const auto& outlier : row.outliers) json["outliers"].push_back(outlier.run_id);
+  json["values"] = Json::array();
+  for (const auto& [run_id, value] : row.values) {
+    json["values"].push_back(Json{{"run_id", run_id}, {"value", value}});
+  }
   return json;
 }
 
@@ -44,6 +77,8 @@ Json json_of(const analysis::Condition& c) {
   json["external_wall_s"] = json_of(c.external_wall_s);
   json["span_s"] = json_of(c.span_s);
   json["ratio_to_native"] = or_null(c.ratio_to_native.value);
+  json["ratio_ci95"] = json_of(c.ratio_to_native.ci95);
+  json["ratio_ci95_method"] = json_of(c.ratio_to_native.method);
   return json;
 }
 
@@ -85,6 +120,8 @@ std::string json_report(const analysis::ExperimentSummary& summary) {
   for (const auto& setting : summary.settings) json["settings"].push_back(json_of(setting));
   json["conditions"] = Json::array();
   for (const auto& condition : summary.conditions) json["conditions"].push_back(json_of(condition));
+  json["statistics"] = Json::array();
+  for (const auto& row : summary.measures) json["statistics"].push_back(json_of(row));
   json["invalid"] = Json::array();
   for (const auto& [id, reasons] : summary.invalid) {
     json["invalid"].push_back(Json{{"run_id", id}, {"reasons", reasons}});

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 
 #include "report/text_table.h"
@@ -98,26 +99,61 @@ std::string classes_table(const ExperimentSummary& summary) {
   return table.text();
 }
 
+// Whether some condition has runs, but too few to believe its interval.
+bool any_few(const ExperimentSummary& summary) {
+  return std::any_of(summary.conditions.begin(), summary.conditions.end(),
+                     [](const Condition& c) { return c.external_wall_s.n > 0 && c.external_wall_s.few(); });
+}
+
+std::string wall_title(const ExperimentSummary& summary) {
+  const bool interval = std::any_of(summary.conditions.begin(), summary.conditions.end(),
+                                    [](const Condition& c) { return c.ratio_to_native.ci95.has_value(); });
+  std::string text = "Wall time, mean ± sample SD over n runs";
+  if (interval) text += "; ratio of means with its 95 % interval";
+  if (any_few(summary)) text += fmt::format("; * fewer than {} runs", analysis::kFewRuns);
+  return "\n" + wrapped(text, 2);
+}
+
 std::string wall_table(const ExperimentSummary& summary) {
   const int decimals = seconds_decimals(summary);
   const ConditionCells condition_cells(summary);
   auto columns = condition_cells.columns(false);
   columns.push_back({"n"});
   columns.push_back({"external wall"});
-  columns.push_back({"ratio to native"});
+  columns.push_back({"ratio to native", Align::kLeft});
   TextTable table(std::move(columns));
   for (const Condition& c : summary.conditions) {
     auto cells = condition_cells.cells(c, false);
-    cells.push_back(fmt::to_string(c.external_wall_s.n));
+    const bool few = c.external_wall_s.n > 0 && c.external_wall_s.few();
+    // One character wide in both cases, so that the numbers stay below each other.
+    cells.push_back(fmt::to_string(c.external_wall_s.n) + (few ? "*" : any_few(summary) ? " " : ""));
     if (c.valid_runs == 0) {
       table.add_with_note(std::move(cells), "no valid run");
       continue;
     }
     cells.push_back(seconds_text(c.external_wall_s, decimals));
-    cells.push_back(c.ratio_to_native.value ? ratio_text(*c.ratio_to_native.value) : "");
+    cells.push_back(ratio_text(c.ratio_to_native));
     table.add(std::move(cells));
   }
   return table.text();
+}
+
+// The runs that stand apart, each with the measures in which it does.
+std::string outlier_list(const ExperimentSummary& summary) {
+  constexpr size_t kMaxShown = 10;
+  std::map<std::string, std::vector<std::string>> apart;
+  for (const analysis::MeasureRow& row : summary.measures) {
+    for (const analysis::Outlier& outlier : row.outliers) apart[outlier.run_id].push_back(row.measure);
+  }
+  if (apart.empty()) return {};
+  std::vector<std::string> parts;
+  for (const auto& [run_id, measures] : apart) {
+    if (parts.size() == kMaxShown) break;
+    parts.push_back(fmt::format("{} ({})", printable(run_id, kMaxColumns / 2), fmt::join(measures, ", ")));
+  }
+  if (apart.size() > kMaxShown)
+    parts.push_back(plural(static_cast<int>(apart.size() - kMaxShown), "run") + " more");
+  return wrapped(fmt::format("Outliers, named and counted: {}", fmt::join(parts, "; ")), 2);
 }
 
 std::string invalid_list(const ExperimentSummary& summary) {
@@ -135,7 +171,7 @@ std::string terminal_report(const ExperimentSummary& summary) {
   std::string text;
   if (!summary.conditions.empty()) {
     text += classes_title(summary) + classes_table(summary);
-    text += "\nWall time, mean ± sample SD over n runs\n" + wall_table(summary);
+    text += wall_title(summary) + wall_table(summary) + outlier_list(summary);
     for (const analysis::Setting& setting : summary.settings) text += wrapped(setting_text(setting) + ".", 2);
     text += "\n";
   }

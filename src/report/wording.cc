@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -27,16 +28,26 @@ std::string seconds_text(const analysis::Estimate& time, int decimals) {
   return fmt::format("{:.{}f} ± {:.{}f} s", *time.mean, decimals, *time.sd, decimals);
 }
 
+int seconds_decimals(double shortest_s) {
+  return shortest_s >= kTwoDecimalsFrom ? 2 : 3;
+}
+
 int seconds_decimals(const analysis::ExperimentSummary& summary) {
-  const bool all_long =
-      std::all_of(summary.conditions.begin(), summary.conditions.end(), [](const analysis::Condition& c) {
-        return !c.external_wall_s.mean || *c.external_wall_s.mean >= kTwoDecimalsFrom;
-      });
-  return all_long ? 2 : 3;
+  double shortest_s = std::numeric_limits<double>::infinity();
+  for (const analysis::Condition& c : summary.conditions) {
+    shortest_s = std::min(shortest_s, c.external_wall_s.mean.value_or(shortest_s));
+  }
+  return seconds_decimals(shortest_s);
 }
 
 std::string ratio_text(double ratio) {
   return fmt::format("{:.2f}×", ratio);
+}
+
+std::string ratio_text(const analysis::Ratio& ratio) {
+  if (!ratio.value) return {};
+  if (!ratio.ci95) return ratio_text(*ratio.value);
+  return fmt::format("{:.2f}× ({:.2f}–{:.2f})", *ratio.value, ratio.ci95->low, ratio.ci95->high);
 }
 
 std::string three_digits(double value) {

@@ -19,11 +19,15 @@ std::string plural(int n, std::string_view noun);
 
 // "16.48 ± 1.11 s"; without SD below n = 2; "not known" where there is no mean.
 std::string seconds_text(const analysis::Estimate& time, int decimals);
-// How many decimals the external wall times of an experiment get, all of them alike.
+// How many decimals a time or several that stand together get, in seconds.
+int seconds_decimals(double shortest_s);
+// Those that the external wall times of an experiment get, all of them alike.
 int seconds_decimals(const analysis::ExperimentSummary& summary);
 
 // "5.02×".
 std::string ratio_text(double ratio);
+// "5.02× (4.81–5.24)", without an interval where there is none; empty where there is no ratio.
+std::string ratio_text(const analysis::Ratio& ratio);
 
 // A positive number with three digits that count, never as 1e+05: "0.0123", "1.23", "1230".
 std::string three_digits(double value);

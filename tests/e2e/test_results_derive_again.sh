@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What was measured on a GPU and is kept here agrees with its checksums, and every table
-# in it is derived again from the raw records, byte for byte.
+# in it is derived again from the raw records, byte for byte. A later version may add files.
 source "$(dirname "$0")/lib.sh"
 
 found=0
@@ -12,6 +12,7 @@ for archive in "$ROLLCALL_SOURCE"/results/h200/*.tar.zst; do
   for table in "$name"/derived/*.csv; do
     cmp "$table" "again/$name/$(basename "$table")" || fail "$table is not what follows from the records"
   done
+  [ "$(column "again/$name/statistics.csv" measure | grep -cx span_s)" -ge 1 ] || fail "$name has no statistics"
   [ "$(column "$name/derived/summary.csv" node | sort -u)" = real ] || fail "$name is not of a real node"
   [ "$(column "$name/derived/summary.csv" valid | sort -u)" = true ] || fail "$name has an invalid run"
   found=$((found + 1))

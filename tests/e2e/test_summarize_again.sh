@@ -4,9 +4,10 @@ source "$(dirname "$0")/lib.sh"
 
 expect_exit 0 "$rollcall" run "${quick[@]}" --topology 1x20 --topology 20x1 --arm legacy --runs 2 --out E
 expect_exit 0 "$rollcall" summarize --input-dir E --output-dir D
-for table in summary.csv pid-mapping-summary.csv external-wall-times.csv; do
+for table in summary.csv pid-mapping-summary.csv external-wall-times.csv statistics.csv derived-by.txt; do
   cmp "E/derived/$table" "D/$table"
 done
+expect_equal "who derived" "$(cat D/derived-by.txt)" "$("$rollcall" --version)"
 expect_exit 2 "$rollcall" summarize --input-dir E --output-dir D
 expect_one_line "exists; nothing is overwritten"
 expect_exit 2 "$rollcall" summarize --input-dir nowhere --output-dir D2

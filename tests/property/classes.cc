@@ -71,6 +71,7 @@ TEST(Tables, DoNotDependOnTheOrderOfRecordsOrRuns) {
     RC_ASSERT(analysis::summary_csv(shuffled) == analysis::summary_csv(runs));
     RC_ASSERT(analysis::pid_mapping_csv(shuffled) == analysis::pid_mapping_csv(runs));
     RC_ASSERT(analysis::external_wall_times_csv(shuffled) == analysis::external_wall_times_csv(runs));
+    RC_ASSERT(analysis::statistics_csv(shuffled) == analysis::statistics_csv(runs));
     RC_ASSERT(report::json_report(analysis::summarise(shuffled)) ==
               report::json_report(analysis::summarise(runs)));
     RC_ASSERT(report::terminal_report(analysis::summarise(shuffled)) ==
@@ -88,6 +89,7 @@ TEST(Tables, AreTheSameFromRecordsThatWereWrittenAndReadBack) {
     }
     RC_ASSERT(analysis::summary_csv({back}) == analysis::summary_csv({run}));
     RC_ASSERT(analysis::pid_mapping_csv({back}) == analysis::pid_mapping_csv({run}));
+    RC_ASSERT(analysis::statistics_csv({back}) == analysis::statistics_csv({run}));
   }));
 }
 

@@ -82,6 +82,26 @@ TEST(HamiLogTest, TwoLinesThatRanIntoOneSayNothing) {
   expect_says_nothing(kInfo + "host pid is error!" + kInfo);
 }
 
+// The second one's message must not become the first one's statement, wherever the
+// first one was cut.
+TEST(HamiLogTest, ALineCutAnywhereAndAnotherOneAfterItSayNothing) {
+  const std::string other = "[HAMI-core Info(999:1:u.c:2)]: ";
+  for (const std::string& first : {kInfo + "hostPid=62", kError + "host pid is error!"}) {
+    for (const std::string& second : {other + "hostPid=777", other + "host pid is error!"}) {
+      for (size_t size = 1; size <= first.size(); ++size) {
+        const auto found = parse_log_line(first.substr(0, size) + second);
+        const bool within_its_prefix = size < kInfo.size() - 10;
+        EXPECT_FALSE(found && within_its_prefix) << size;
+        if (!found) continue;
+        EXPECT_EQ(found->pid, 616) << size;
+        EXPECT_EQ(found->says, LogSays::kNothing) << size;
+        EXPECT_FALSE(found->assigned_pid) << size;
+        EXPECT_STREQ(found->reason, "") << size;
+      }
+    }
+  }
+}
+
 TEST(HamiLogTest, ACarriageReturnBelongsToTheLineEnd) {
   EXPECT_EQ(parse(kInfo + "hostPid=620\r").assigned_pid, 620);
   expect_says_nothing(kInfo + "hostPid=620\r\r");
