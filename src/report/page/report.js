@@ -518,9 +518,13 @@
   function growth({ one }) {
     const all = data.growth.filter((series) => series.one === one);
     const name = (series) => (one ? series.arm : `${series.arm}, ${series.where}`);
+    const paint = (series) => armColour(series.arm);
+    // An arm looks as in the other charts, unless its caches of several sizes must be told apart.
+    const sizesOfCaches = [...new Set(all.map((series) => series.where))];
+    const dashOf = (series) => (sizesOfCaches.length > 1 ? DASHES[sizesOfCaches.indexOf(series.where) % DASHES.length] : armDash(series.arm));
     return {
       label: all.map((series) => `${name(series)}: ` + series.points.map((p) => `${p.n} workers ${digits(p.mean)} s`).join(', ')).join('; '),
-      legend: all.map((series, i) => ({ icon: lineIcon('arm-' + (series.arm === 'native' ? 0 : (i % 5) + 1), DASHES[i % DASHES.length]), text: name(series) })),
+      legend: all.map((series) => ({ icon: lineIcon(paint(series), dashOf(series)), text: name(series) })),
       note: null,
       table: () => {
         const rows = all.flatMap((series) => series.points.map((p) => [name(series), p.topology, p.n, digits(p.mean), p.low === null ? '' : `${digits(p.low)} to ${digits(p.high)}`]));
@@ -530,14 +534,17 @@
         const left = 58;
         const right = 20;
         const inner = width - left - right;
-        const points = all.flatMap((series, i) => series.points.map((p) => ({ ...p, series: i, low: p.low ?? p.mean, high: p.high ?? p.mean, stroke: colour('arm-' + (series.arm === 'native' ? 0 : (i % 5) + 1)), dash: DASHES[i % DASHES.length], text: `${name(series)}, ${p.topology}: ${digits(p.mean)} s` })));
+        const points = all.flatMap((series, i) => series.points.map((p) => ({ ...p, series: i, low: p.low ?? p.mean, high: p.high ?? p.mean, aside: (i - (all.length - 1) / 2) * 5, stroke: colour(paint(series)), dash: dashOf(series), text: `${name(series)}, ${p.topology}: ${digits(p.mean)} s` })));
         // Intervals that are wider than what was seen do not set the scale.
         const means = points.map((p) => p.mean);
         const bottom = Math.max(Math.min(...points.map((p) => p.low)), Math.min(...means) / 2);
         const top = Math.min(Math.max(...points.map((p) => p.high)), Math.max(...means) * 2);
         const sizes = [...new Set(points.map((p) => p.n))].sort((a, b) => a - b);
         const y = { scale: 'y', field: 'mean' };
-        const x = { scale: 'x', field: 'n' };
+        // Beside each other, where several were run with as many workers.
+        const x = { scale: 'x', field: 'n', offset: { field: 'aside' } };
+        const values = [];
+        for (let decade = 1e-6; decade <= top * 1.1; decade *= 10) values.push(...[1, 2, 5].map((step) => +(step * decade).toPrecision(1)));
         return {
           width: inner, height: 220, autosize: 'none', padding: { left, right, top: 8, bottom: 42 },
           data: [{ name: 'points', values: points }],
@@ -547,7 +554,7 @@
           ],
           axes: [
             { scale: 'x', orient: 'bottom', title: 'workers', values: sizes, format: 'd', grid: true, labelOverlap: true },
-            { scale: 'y', orient: 'left', title: 'wall time (s)', grid: true, tickCount: 4, format: '~r', labelOverlap: true },
+            { scale: 'y', orient: 'left', title: 'wall time (s)', grid: true, values: values.filter((v) => v >= bottom / 1.1 && v <= top * 1.1), format: '~r', labelOverlap: true },
           ],
           marks: [
             { type: 'group', from: { facet: { name: 'line', data: 'points', groupby: 'series' } }, marks: [{ type: 'line', from: { data: 'line' }, encode: { enter: { x, y, stroke: { field: 'stroke' }, strokeDash: { field: 'dash' }, strokeWidth: { value: 2 } } } }] },
