@@ -107,7 +107,7 @@ class RunReader {
     for (const LogFile& log : files_.logs) {
       if (auto done = read_log(log); !done) return tl::unexpected<base::Error>(done.error());
     }
-    if (plan_.regions) {
+    if (plan_.regions && has_shim(files_.arm)) {  // nobody writes one without a shim
       for (size_t cache = 0; cache < input_.caches.size(); ++cache) {
         if (auto done = read_region_of(cache); !done) return tl::unexpected<base::Error>(done.error());
       }

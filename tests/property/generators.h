@@ -92,7 +92,8 @@ inline rc::Gen<WorkerRecord> any_worker(int max_worker) {
     if (w.pid && !w.nspid.empty() && *rc::gen::inRange(0, 8) != 0) w.nspid.front() = *w.pid;
     w.thread_ids = *rc::gen::container<std::vector<int64_t>>(*rc::gen::inRange<size_t>(0, 4), any_pid());
     w.fate =
-        *rc::gen::element(Fate::kFinished, Fate::kDied, Fate::kDeadline, Fate::kAborted, Fate::kNotStarted);
+        *rc::gen::element(Fate::kFinished, Fate::kDied, Fate::kDeadline, Fate::kAborted, Fate::kNotStarted,
+                          Fate::kNotObserved);
     w.stage = *rc::gen::element(Stage::kNone, Stage::kStarted, Stage::kReady, Stage::kReleased,
                                 Stage::kInitialised, Stage::kFinished);
     w.exit_code = *maybe(rc::gen::arbitrary<int>());
@@ -115,6 +116,21 @@ inline rc::Gen<WorkerRecord> any_worker(int max_worker) {
   });
 }
 
+inline rc::Gen<Benchmark> any_benchmark() {
+  return rc::gen::exec([] {
+    const auto any_count = rc::gen::inRange<int64_t>(0, int64_t{1} << 40);
+    Benchmark b;
+    b.cache = *rc::gen::inRange(0, kMaxWorkers);
+    b.label = *any_text();
+    b.n = *any_count;
+    for (auto* member : {&b.ok, &b.failed, &b.wall_ns, &b.span_ns, &b.mean_ns, &b.p50_ns, &b.p95_ns,
+                         &b.p99_ns, &b.min_ns, &b.max_ns, &b.mean_cpu_ns, &b.mean_wait_ns}) {
+      *member = *maybe(any_count);
+    }
+    return b;
+  });
+}
+
 inline rc::Gen<RunRecord> any_run_record(int max_workers) {
   return rc::gen::exec([max_workers] {
     RunRecord r;
@@ -126,7 +142,7 @@ inline rc::Gen<RunRecord> any_run_record(int max_workers) {
     r.identity_kind =
         *rc::gen::element(IdentityKind::kNone, IdentityKind::kNvml, IdentityKind::kHost, IdentityKind::kBoth);
     r.exercise = *rc::gen::element(Exercise::kCuInit, Exercise::kProbe, Exercise::kNvmlInit);
-    r.node = *rc::gen::element(NodeKind::kSimulated, NodeKind::kReal);
+    r.node = *rc::gen::element(NodeKind::kSimulated, NodeKind::kReal, NodeKind::kUnknown);
     r.profile = *any_text();
     r.time_scale = *maybe(rc::gen::suchThat(rc::gen::arbitrary<double>(), [](double x) { return x > 0; }));
     r.view = *rc::gen::element(NvmlView::kUnknown, NvmlView::kGlobal, NvmlView::kTranslated);
@@ -145,6 +161,10 @@ inline rc::Gen<RunRecord> any_run_record(int max_workers) {
     r.gate_opened_ns = *maybe(rc::gen::arbitrary<int64_t>());
     r.last_gone_ns = *maybe(rc::gen::arbitrary<int64_t>());
     r.collect_ns = *maybe(rc::gen::arbitrary<int64_t>());
+    r.imported_from = *any_text();
+    r.stated_wall_ns = *maybe(rc::gen::arbitrary<int64_t>());
+    const auto benchmarks = *rc::gen::inRange(0, 3);
+    for (int i = 0; i < benchmarks; ++i) r.benchmarks.push_back(*any_benchmark());
     const auto events = *rc::gen::inRange(0, 3);
     for (int i = 0; i < events; ++i) r.events.push_back({*any_text(), *any_text()});
     return r;

@@ -30,6 +30,14 @@ void expect_says_nothing(const std::string& line) {
   EXPECT_FALSE(found.assigned_pid);
 }
 
+// It was about to tell something, so what was said before is not the last word.
+void expect_unclear(const std::string& line) {
+  const LogLine found = parse(line);
+  EXPECT_EQ(found.pid, 616);
+  EXPECT_EQ(found.says, LogSays::kUnclear) << line;
+  EXPECT_FALSE(found.assigned_pid);
+}
+
 TEST(HamiLogTest, HostPidIsTheAssignedPid) {
   const LogLine found = parse(kInfo + "hostPid=620");
   EXPECT_EQ(found.pid, 616);
@@ -68,18 +76,23 @@ TEST(HamiLogTest, OtherMessagesSayNothing) {
   }
 }
 
-TEST(HamiLogTest, ANumberThatIsNoPidSaysNothing) {
+TEST(HamiLogTest, ANumberThatIsNoPidIsUnclear) {
   for (const char* number : {"", "0", "-5", "+5", " 5", "0x5", "5.", "5,", "five", "620\t",
                              "9223372036854775808", "99999999999999999999999"}) {
-    expect_says_nothing(kInfo + "hostPid=" + number);
+    expect_unclear(kInfo + "hostPid=" + number);
   }
   EXPECT_EQ(parse(kInfo + "hostPid=9223372036854775807").assigned_pid, INT64_MAX);
 }
 
-TEST(HamiLogTest, TwoLinesThatRanIntoOneSayNothing) {
-  expect_says_nothing(kInfo + "hostPid=62" + kInfo + "hostPid=620");
-  expect_says_nothing(kInfo + "hostPid=62 " + kInfo);
-  expect_says_nothing(kInfo + "host pid is error!" + kInfo);
+TEST(HamiLogTest, TwoLinesThatRanIntoOneAreNotBelieved) {
+  expect_unclear(kInfo + "hostPid=62" + kInfo + "hostPid=620");
+  expect_unclear(kInfo + "hostPid=62 " + kInfo);
+  expect_unclear(kInfo + "host pid is error!" + kInfo);
+  expect_unclear(kInfo + "ho" + kInfo);
+  expect_unclear(kInfo + "SET_TASK" + kInfo);
+  expect_says_nothing(kInfo + "SET PID= 62" + kInfo + "hostPid=620");
+  expect_says_nothing(kInfo + "Initiali" + kInfo);
+  expect_says_nothing(kInfo + kInfo + "hostPid=620");
 }
 
 // The second one's message must not become the first one's statement, wherever the
@@ -104,13 +117,13 @@ TEST(HamiLogTest, ALineCutAnywhereAndAnotherOneAfterItSayNothing) {
 
 TEST(HamiLogTest, ACarriageReturnBelongsToTheLineEnd) {
   EXPECT_EQ(parse(kInfo + "hostPid=620\r").assigned_pid, 620);
-  expect_says_nothing(kInfo + "hostPid=620\r\r");
+  expect_unclear(kInfo + "hostPid=620\r\r");
 }
 
 TEST(HamiLogTest, NulBytesBeforeALineAreAHoleAndAnywhereElseGarbage) {
   EXPECT_EQ(parse(std::string(5000, '\0') + kInfo + "hostPid=620").assigned_pid, 620);
-  expect_says_nothing(kInfo + "hostPid=62" + std::string(1, '\0') + "0");
-  expect_says_nothing(kInfo + "hostPid=620" + std::string(1, '\0'));
+  expect_unclear(kInfo + "hostPid=62" + std::string(1, '\0') + "0");
+  expect_unclear(kInfo + "hostPid=620" + std::string(1, '\0'));
   EXPECT_FALSE(parse_log_line(std::string(100, '\0')));
 }
 
@@ -120,9 +133,18 @@ TEST(HamiLogTest, ALineCutAnywhereNeverSaysMoreThanItHas) {
       const auto found = parse_log_line(std::string_view(line).substr(0, size));
       if (!found) continue;
       EXPECT_EQ(found->pid, 616) << size;
-      EXPECT_EQ(found->says, LogSays::kNothing) << size;
+      EXPECT_TRUE(found->says == LogSays::kNothing || found->says == LogSays::kUnclear) << size;
     }
   }
+}
+
+TEST(HamiLogTest, ThePrefixIsTheSpeakerAndWhereTheMessageBegins) {
+  const auto prefix = parse_log_prefix(kInfo + "hostPid=620");
+  ASSERT_TRUE(prefix);
+  EXPECT_EQ(prefix->pid, 616);
+  EXPECT_EQ(prefix->bytes, kInfo.size());
+  EXPECT_FALSE(parse_log_prefix(" " + kInfo));
+  EXPECT_FALSE(parse_log_prefix(kInfo.substr(0, kInfo.size() - 1)));
 }
 
 TEST(HamiLogTest, WithoutAValidPrefixItIsNotALineOfHamiCore) {
