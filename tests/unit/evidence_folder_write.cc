@@ -242,5 +242,58 @@ TEST(Checksums, AreWhatSha256sumReads) {
   EXPECT_NE(std::system(check.c_str()), 0);
 }
 
+TEST(FolderWriter, ACopyIsHeardSummedAndKeptAsTheSameBytes) {
+  const TemporaryFolder folder;
+  std::string content(3'000'000, '\0');
+  for (size_t i = 0; i < content.size(); ++i) content[i] = static_cast<char>(i * 7919 >> 5);
+  folder.write("log", content);
+  auto writer = FolderWriter::create(folder.path() / "E");
+  ASSERT_TRUE(writer);
+  const evidence::Run run = good_run("1x1", "native");
+  const auto working = writer->begin_run(run.record.id());
+  ASSERT_TRUE(working);
+  std::string heard;
+  const auto copied = writer->copy_into_run(folder.path() / "log", *working, "logs/cache_0.log",
+                                            content.size(), [&](std::string_view bytes) { heard += bytes; });
+  ASSERT_TRUE(copied) << copied.error().line();
+  EXPECT_EQ(copied->bytes, content.size());
+  EXPECT_FALSE(copied->changed);
+  EXPECT_TRUE(heard == content);
+  ASSERT_TRUE(writer->put_into_run("made", *working, "truth.csv"));
+  EXPECT_FALSE(writer->put_into_run("again", *working, "truth.csv")) << "nothing is written over";
+  ASSERT_TRUE(writer->commit_run(*working, run));
+  ASSERT_TRUE(writer->finish());
+  EXPECT_TRUE(folder.read("E/runs/" + run.record.id() + "/logs/cache_0.log") == content);
+  EXPECT_EQ(check_seal(folder.path() / "E")->state, SealState::kIntact)
+      << "the sums that were known are right";
+}
+
+TEST(FolderWriter, ACopyThatIsChangedBeforeTheEndIsSummedAgain) {
+  const TemporaryFolder folder;
+  folder.write("log", "hostPid=5");
+  auto writer = FolderWriter::create(folder.path() / "E");
+  ASSERT_TRUE(writer);
+  const evidence::Run run = good_run("1x1", "native");
+  const auto working = writer->begin_run(run.record.id());
+  ASSERT_TRUE(writer->copy_into_run(folder.path() / "log", *working, "logs/cache_0.log", 100,
+                                    [](std::string_view) {}));
+  ASSERT_TRUE(writer->commit_run(*working, run));
+  folder.write("E/runs/" + run.record.id() + "/logs/cache_0.log", "hostPid=6");
+  ASSERT_TRUE(writer->finish());
+  EXPECT_EQ(check_seal(folder.path() / "E")->state, SealState::kIntact);
+}
+
+TEST(FolderWriter, WhatIsNoFileOrTooLargeIsNotCopied) {
+  const TemporaryFolder folder;
+  folder.write("log", "12345");
+  fs::create_symlink("log", folder.path() / "link");
+  const Listener deaf = [](std::string_view) {};
+  EXPECT_TRUE(read_through(folder.path() / "log", 5, deaf));
+  EXPECT_FALSE(read_through(folder.path() / "log", 4, deaf));
+  EXPECT_FALSE(read_through(folder.path() / "link", 5, deaf));
+  EXPECT_FALSE(read_through(folder.path(), 5, deaf));
+  EXPECT_FALSE(read_through(folder.path() / "nothing", 5, deaf));
+}
+
 }  // namespace
 }  // namespace rollcall::evidence
