@@ -91,9 +91,8 @@ inline rc::Gen<WorkerRecord> any_worker(int max_worker) {
     // Mostly as the kernel says it: it begins with the PID.
     if (w.pid && !w.nspid.empty() && *rc::gen::inRange(0, 8) != 0) w.nspid.front() = *w.pid;
     w.thread_ids = *rc::gen::container<std::vector<int64_t>>(*rc::gen::inRange<size_t>(0, 4), any_pid());
-    w.fate =
-        *rc::gen::element(Fate::kFinished, Fate::kDied, Fate::kDeadline, Fate::kAborted, Fate::kNotStarted,
-                          Fate::kNotObserved);
+    w.fate = *rc::gen::element(Fate::kFinished, Fate::kDied, Fate::kDeadline, Fate::kAborted,
+                               Fate::kNotStarted, Fate::kNotObserved);
     w.stage = *rc::gen::element(Stage::kNone, Stage::kStarted, Stage::kReady, Stage::kReleased,
                                 Stage::kInitialised, Stage::kFinished);
     w.exit_code = *maybe(rc::gen::arbitrary<int>());
