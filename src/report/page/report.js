@@ -531,7 +531,7 @@
         return { columns: [{ title: 'arm', text: true }, { title: 'topology', text: true }, { title: 'workers' }, { title: 'mean wall (s)' }, { title: '95 % interval' }], count: rows.length, row: (i) => rows[i] };
       },
       spec(width) {
-        const left = 58;
+        const left = 74;
         const right = 20;
         const inner = width - left - right;
         const points = all.flatMap((series, i) => series.points.map((p) => ({ ...p, series: i, low: p.low ?? p.mean, high: p.high ?? p.mean, aside: (i - (all.length - 1) / 2) * 5, stroke: colour(paint(series)), dash: dashOf(series), text: `${name(series)}, ${p.topology}: ${digits(p.mean)} s` })));
