@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -16,44 +17,72 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Sleeps until nobody holds the other end of `alive`, and holds nothing itself meanwhile: no
-// stream that somebody waits for, no folder.
-[[noreturn]] void guard(const fs::path& folder, int alive) {
-  for (const int signal_number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) signal(signal_number, SIG_IGN);
+// What the guardian says first: the folder, or why there is none.
+struct Made {
+  int error = 0;
+  char path[PATH_MAX] = {};
+};
+
+// The guardian makes the folder itself: so there is no moment at which it exists and nobody would
+// remove it. Then it sleeps until nobody holds the other end of `alive`, and holds nothing meanwhile
+// that somebody else waits for.
+[[noreturn]] void guard(const std::string& pattern, int tell, int alive) {
+  for (const int signal_number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) signal(signal_number, SIG_IGN);
+  Made made;
+  pattern.copy(made.path, sizeof made.path - 1);
+  if (mkdtemp(made.path) == nullptr) made.error = errno;
+  const bool told = write(tell, &made, sizeof made) == ssize_t{sizeof made};
+  if (made.error != 0) _exit(0);
   dup2(alive, STDIN_FILENO);
   close_range(STDIN_FILENO + 1, ~0U, 0);
   char byte = 0;
-  while (read(STDIN_FILENO, &byte, 1) < 0 && errno == EINTR) {
+  while (told && read(STDIN_FILENO, &byte, 1) < 0 && errno == EINTR) {
   }
   std::error_code ignored;
-  fs::remove_all(folder, ignored);
+  fs::remove_all(made.path, ignored);
   _exit(0);
+}
+
+base::Result<Made> hear(int tell) {
+  Made made;
+  size_t heard = 0;
+  while (heard < sizeof made) {
+    const ssize_t got = read(tell, reinterpret_cast<char*>(&made) + heard, sizeof made - heard);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return base::failure("fork", "the process that guards the temporary folder ended");
+    heard += static_cast<size_t>(got);
+  }
+  return made;
 }
 
 }  // namespace
 
 base::Result<TemporaryFolder> TemporaryFolder::make() {
+  const std::string advice = "set TMPDIR to a folder that you may write to";
   std::error_code error;
   const fs::path parent = fs::temp_directory_path(error);
-  if (error) {
-    return base::system_failure("TMPDIR", "find a folder for temporary files", error.value(),
-                                "set TMPDIR to a folder that you may write to");
-  }
-  int ends[2] = {-1, -1};
-  if (pipe2(ends, O_CLOEXEC) != 0) return base::system_failure("pipe", "make", errno);
-  const base::Fd theirs(ends[0]);
-  TemporaryFolder made;
-  made.alive_.reset(ends[1]);
-  std::string name = (parent / "rollcall-archive-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) {
-    return base::system_failure(name, "make a temporary folder", errno,
-                                "set TMPDIR to a folder that you may write to");
-  }
-  made.path_ = name;
-  made.guardian_ = fork();
-  if (made.guardian_ < 0) return base::system_failure("fork", "start a process", errno);
-  if (made.guardian_ == 0) guard(made.path_, theirs.get());
-  return made;
+  if (error)
+    return base::system_failure("TMPDIR", "find a folder for temporary files", error.value(), advice);
+  const std::string pattern = (parent / "rollcall-archive-XXXXXX").string();
+  if (pattern.size() >= PATH_MAX) return base::usage_error("TMPDIR", "the path is too long", advice);
+  int alive[2] = {-1, -1};
+  int tell[2] = {-1, -1};
+  if (pipe2(alive, O_CLOEXEC) != 0) return base::system_failure("pipe", "make", errno);
+  const base::Fd their_alive(alive[0]);
+  TemporaryFolder folder;
+  folder.alive_.reset(alive[1]);
+  if (pipe2(tell, O_CLOEXEC) != 0) return base::system_failure("pipe", "make", errno);
+  const base::Fd our_tell(tell[0]);
+  base::Fd their_tell(tell[1]);
+  folder.guardian_ = fork();
+  if (folder.guardian_ < 0) return base::system_failure("fork", "start a process", errno);
+  if (folder.guardian_ == 0) guard(pattern, their_tell.get(), their_alive.get());
+  their_tell.reset();
+  const auto made = hear(our_tell.get());
+  if (!made) return tl::unexpected<base::Error>(made.error());
+  if (made->error != 0) return base::system_failure(pattern, "make a temporary folder", made->error, advice);
+  folder.path_ = made->path;
+  return folder;
 }
 
 TemporaryFolder::TemporaryFolder(TemporaryFolder&& other) noexcept

@@ -1,5 +1,5 @@
 // A folder for what an archive unpacks to. It may hold gigabytes, so it goes however
-// this process ends: a child waits for that and removes what is left.
+// this process ends: a child makes it, waits for that and removes what is left.
 #pragma once
 
 #include <sys/types.h>

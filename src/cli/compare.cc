@@ -8,19 +8,17 @@
 #include <string>
 #include <vector>
 
-#include "base/files.h"
 #include "cli/command.h"
-#include "evidence/folder.h"
+#include "cli/evidence_input.h"
 #include "evidence/layout.h"
 #include "report/comparison.h"
+#include "verify/report_source.h"
 
 namespace rollcall::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-// A plan with its profile, or an environment, is about 10 KB.
-constexpr size_t kMaxDocumentBytes = 16 << 20;
 constexpr int kMaxResumptions = 10'000;
 
 struct CompareOptions {
@@ -30,17 +28,10 @@ struct CompareOptions {
   bool json = false;
 };
 
-// The text of a file that may be missing.
-base::Result<std::string> read_optional(const fs::path& path) {
-  std::error_code error;
-  if (!fs::exists(path, error)) return std::string();
-  return base::read_file(path, kMaxDocumentBytes);
-}
-
 base::Result<std::vector<std::string>> read_environments(const fs::path& folder) {
   std::vector<std::string> texts;
   for (int n = 0; n <= kMaxResumptions; ++n) {
-    const auto text = read_optional(
+    const auto text = verify::text_if_there(
         folder / (n == 0 ? std::string("environment.json") : fmt::format("environment-resumed-{}.json", n)));
     if (!text) return tl::unexpected(text.error());
     if (!text->empty()) {
@@ -52,33 +43,19 @@ base::Result<std::vector<std::string>> read_environments(const fs::path& folder)
   return texts;
 }
 
-base::Result<analysis::ComparedEvidence> read_side(const std::string& folder) {
-  std::error_code error;
-  if (!fs::is_directory(folder, error))
-    return base::usage_error(folder, "expected an evidence folder, found none");
-  const auto seal = evidence::check_seal(folder);
-  if (!seal) return tl::unexpected(seal.error());
-  if (seal->state == evidence::SealState::kBroken) {
-    return tl::unexpected(base::Error{base::ErrorKind::kDifference, folder + "/SHA256SUMS",
-                                      "does not agree with the folder: " + seal->difference,
-                                      "nothing is compared with evidence that was changed"});
-  }
+base::Result<analysis::ComparedEvidence> read_side(const std::string& name) {
+  auto input = open_evidence(name);
+  if (!input) return tl::unexpected(input.error());
+  tell_unfinished(*input, "compared are");
   analysis::ComparedEvidence side;
-  side.name = folder;
-  auto runs = evidence::read_runs(folder);
-  if (!runs) return tl::unexpected(runs.error());
-  if (runs->empty()) return base::usage_error(folder, "no finished run in it: nothing to compare");
-  side.runs = std::move(*runs);
-  const auto plan = read_optional(fs::path(folder) / evidence::kPlanFile);
+  side.name = name;
+  const auto plan = verify::text_if_there(input->folder() / evidence::kPlanFile);
   if (!plan) return tl::unexpected(plan.error());
   side.plan_json = *plan;
-  const auto environments = read_environments(folder);
+  const auto environments = read_environments(input->folder());
   if (!environments) return tl::unexpected(environments.error());
   side.environment_jsons = *environments;
-  if (seal->state == evidence::SealState::kUnfinished) {
-    tell(fmt::format("rollcall: {}: the experiment is unfinished: compared are its {} finished runs", folder,
-                     side.runs.size()));
-  }
+  side.runs = std::move(input->runs);
   return side;
 }
 
@@ -87,7 +64,7 @@ base::Result<analysis::Comparison> make_comparison(const CompareOptions& options
   if (!allowed) return tl::unexpected(allowed.error());
   std::error_code error;
   if (fs::equivalent(options.a, options.b, error)) {
-    return base::usage_error(options.b, "is the same folder as the first", "an experiment equals itself");
+    return base::usage_error(options.b, "is the same evidence as the first", "an experiment equals itself");
   }
   const auto a = read_side(options.a);
   if (!a) return tl::unexpected(a.error());
@@ -129,10 +106,12 @@ int execute(const CompareOptions& options) {
 Action add_compare(CLI::App& app) {
   auto options = std::make_shared<CompareOptions>();
   CLI::App* command = app.add_subcommand("compare", "Compare the same conditions of two experiments.");
-  command->add_option("A", options->a, "Evidence folder of the experiment before")
+  command->add_option("A", options->a, "Evidence of the experiment before, a folder or an archive")
       ->required()
-      ->option_text("DIR");
-  command->add_option("B", options->b, "Evidence folder of the one after")->required()->option_text("DIR");
+      ->option_text("EVIDENCE|ARCHIVE");
+  command->add_option("B", options->b, "Evidence of the one after")
+      ->required()
+      ->option_text("EVIDENCE|ARCHIVE");
   command
       ->add_option("--allow", options->allow,
                    "Compare although the experiments differ in this field; repeatable (docs/compare.md)")

@@ -8,8 +8,8 @@
 #include "analysis/tables.h"
 #include "base/files.h"
 #include "cli/command.h"
+#include "cli/evidence_input.h"
 #include "cli/log_options.h"
-#include "evidence/folder.h"
 #include "evidence/layout.h"
 #include "importer/read_logs.h"
 
@@ -42,35 +42,18 @@ base::Result<std::vector<evidence::Run>> runs_of_evidence(const SummarizeOptions
                                                           importer::WallTimes& wall_times) {
   std::error_code error;
   const fs::path folder = options.input_dir;
-  if (!fs::is_directory(folder, error)) {
-    return base::usage_error("--input-dir " + options.input_dir, "expected an evidence folder, found none");
-  }
-  if (!fs::exists(folder / evidence::kRunsFolder, error) && looks_like_logs(folder)) {
+  if (fs::is_directory(folder, error) && !fs::exists(folder / evidence::kRunsFolder, error) &&
+      looks_like_logs(folder)) {
     return base::usage_error("--input-dir " + options.input_dir,
                              "this is no evidence folder, but there are logs in it",
                              "say with --layout how their paths are made, e.g. "
                              "--layout '{arm}-{topology}-run{run}/cache_{cache}.log'");
   }
-  const auto seal = evidence::check_seal(options.input_dir);
-  if (!seal) return tl::unexpected(seal.error());
-  if (seal->state == evidence::SealState::kBroken) {
-    return tl::unexpected(base::Error{base::ErrorKind::kDifference, options.input_dir + "/SHA256SUMS",
-                                      "does not agree with the folder: " + seal->difference,
-                                      "nothing is derived from evidence that was changed"});
-  }
-  auto runs = evidence::read_runs(options.input_dir);
-  if (!runs) return runs;
-  if (runs->empty()) {
-    return base::usage_error("--input-dir " + options.input_dir, "no finished run in it: nothing to derive");
-  }
-  for (evidence::Run& run : *runs) wall_times.join(run.record);
-  if (seal->state == evidence::SealState::kUnfinished) {
-    tell(fmt::format(
-        "rollcall: {}: the experiment is unfinished: the tables are of its {} finished runs; go on with: "
-        "rollcall run --resume --out {}",
-        options.input_dir, runs->size(), options.input_dir));
-  }
-  return runs;
+  auto input = open_evidence(options.input_dir);
+  if (!input) return tl::unexpected(input.error());
+  for (evidence::Run& run : input->runs) wall_times.join(run.record);
+  tell_unfinished(*input, "the tables are of");
+  return std::move(input->runs);
 }
 
 base::Result<std::vector<evidence::Run>> runs_of_logs(const SummarizeOptions& options,

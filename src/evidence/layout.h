@@ -6,6 +6,7 @@
 namespace rollcall::evidence {
 
 inline constexpr const char* kPlanFile = "plan.json";
+inline constexpr const char* kEnvironmentFile = "environment.json";
 inline constexpr const char* kChecksumsFile = "SHA256SUMS";
 inline constexpr const char* kRunsFolder = "runs";
 inline constexpr const char* kDerivedFolder = "derived";

@@ -71,7 +71,7 @@ std::string import_json(const ReadPlan& plan, const ReadResult& result, size_t w
   const ReadOptions& options = plan.options;
   Json json;
   json["format"] = kFormat;
-  json["rollcall"] = ROLLCALL_VERSION;
+  json["rollcall_version"] = ROLLCALL_VERSION;
   json["imported_from"] = kImportedFrom;
   json["layout"] = clean_text(options.layout);
   if (!options.regions.empty()) json["regions"] = clean_text(options.regions);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <system_error>
 
 #include "analysis/tables.h"
@@ -13,6 +14,7 @@
 #include "evidence/layout.h"
 #include "report/document.h"
 #include "verify/checks.h"
+#include "verify/report_source.h"
 
 namespace rollcall::verify {
 namespace {
@@ -20,29 +22,50 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxDerivedBytes = size_t{1} << 30;
-constexpr size_t kMaxTextBytes = size_t{64} << 20;
+constexpr const char* kVersionKey = "rollcall_version";
 constexpr const char* kDerivedByFile = "derived-by.txt";
 const std::string kThisVersion = std::string("rollcall ") + ROLLCALL_VERSION;
 
-base::Result<std::string> text_if_there(const fs::path& file) {
+// Which versions took part in the experiment, as its own documents say: the one that made the
+// runs or the import, and those that resumed it.
+base::Result<std::set<std::string>> versions_of(const fs::path& folder) {
+  std::set<std::string> versions;
   std::error_code error;
-  if (!fs::exists(file, error)) return std::string();
-  return base::read_file(file, kMaxTextBytes);
+  auto walk = fs::directory_iterator(folder, error);
+  for (; !error && walk != fs::directory_iterator(); walk.increment(error)) {
+    const std::string name = walk->path().filename().string();
+    const bool tells = name == evidence::kEnvironmentFile || name == evidence::kImportFile ||
+                       (name.starts_with("environment-resumed-") && name.ends_with(".json"));
+    if (!tells) continue;
+    const auto text = text_if_there(walk->path());
+    if (!text) return tl::unexpected<base::Error>(text.error());
+    const auto json = evidence::parse_json(*text, name);
+    if (!json || !json->is_object() || !json->contains(kVersionKey)) continue;
+    const auto& version = (*json)[kVersionKey];
+    if (version.is_string()) versions.insert("rollcall " + version.get<std::string>());
+  }
+  if (error) return base::system_failure(folder.string(), "list the folder", error.value());
+  return versions;
 }
 
-// Folders of the first version have no derived-by.txt; they were derived by the program
-// that made the runs.
-std::string deriver(const fs::path& folder) {
-  if (const auto text = text_if_there(folder / evidence::kDerivedFolder / kDerivedByFile);
-      text && !text->empty()) {
-    return text->substr(0, text->find('\n'));
+// Who derived the tables. Folders of the first version do not say; those were derived by the
+// program that made the runs. A version that took no part cannot have derived them: to
+// name one would be a way around the comparison.
+base::Result<std::string> deriver(const fs::path& folder, Findings& findings) {
+  const auto versions = versions_of(folder);
+  if (!versions) return tl::unexpected<base::Error>(versions.error());
+  const auto text = text_if_there(folder / evidence::kDerivedFolder / kDerivedByFile);
+  if (!text) return text;
+  if (text->empty()) return versions->size() == 1 ? *versions->begin() : std::string();
+  const std::string name = text->substr(0, text->find('\n'));
+  if (*text != name + "\n" || !versions->contains(name)) {
+    findings.differs(fmt::format("{}/{}", evidence::kDerivedFolder, kDerivedByFile),
+                     fmt::format("names '{}', but the experiment was made by {}", name,
+                                 versions->empty() ? "a version that is not recorded"
+                                                   : fmt::format("{}", fmt::join(*versions, ", "))));
+    return kThisVersion;  // so that the tables are compared
   }
-  const auto environment = text_if_there(folder / "environment.json");
-  if (!environment || environment->empty()) return {};
-  const auto json = evidence::parse_json(*environment, "environment.json");
-  if (!json || !json->is_object() || !json->contains("rollcall_version")) return {};
-  const auto& version = (*json)["rollcall_version"];
-  return version.is_string() ? "rollcall " + version.get<std::string>() : std::string();
+  return name;
 }
 
 std::string generator_of(const std::string& html) {
@@ -51,19 +74,6 @@ std::string generator_of(const std::string& html) {
   if (at == std::string::npos) return {};
   const size_t begin = at + kMark.size();
   return html.substr(begin, html.find('"', begin) - begin);
-}
-
-base::Result<std::string> report_again(const fs::path& folder, const std::vector<evidence::Run>& runs) {
-  report::ReportSource source;
-  source.runs = runs;
-  for (const auto& [name, text] :
-       {std::pair{"plan.json", &source.plan_json}, std::pair{"environment.json", &source.environment_json},
-        std::pair{"import.json", &source.import_json}}) {
-    auto content = text_if_there(folder / name);
-    if (!content) return content;
-    *text = std::move(*content);
-  }
-  return report::html_report(source);
 }
 
 base::Result<void> check_report(const fs::path& folder, const std::vector<evidence::Run>& runs,
@@ -80,7 +90,9 @@ base::Result<void> check_report(const fs::path& folder, const std::vector<eviden
                               report::report_generator()));
     return {};
   }
-  const auto again = report_again(folder, runs);
+  const auto source = read_report_source(folder, runs, true);
+  if (!source) return tl::unexpected<base::Error>(source.error());
+  const auto again = report::html_report(*source);
   if (!again) return tl::unexpected<base::Error>(again.error());
   if (*again != content) {
     findings.differs(file, "is not the report that follows from the evidence");
@@ -112,7 +124,9 @@ base::Result<void> check_derived(const fs::path& folder, const std::vector<evide
   Findings findings(verification);
   auto present = files_in(folder / evidence::kDerivedFolder);
   if (!present) return tl::unexpected<base::Error>(present.error());
-  verification.derived_by = deriver(folder);
+  const auto by_whom = deriver(folder, findings);
+  if (!by_whom) return tl::unexpected<base::Error>(by_whom.error());
+  verification.derived_by = *by_whom;
   const bool ours = verification.derived_by == kThisVersion;
   std::vector<std::string> not_compared;
   for (const analysis::DerivedFile& again : analysis::derive_all(runs)) {
@@ -126,7 +140,7 @@ base::Result<void> check_derived(const fs::path& folder, const std::vector<evide
       verification.derived_again.push_back(again.name);
     } else if (ours) {
       findings.differs(file, "is not what follows from the records");
-    } else {
+    } else if (again.name != kDerivedByFile) {
       not_compared.push_back(again.name);
     }
     present->erase(found);

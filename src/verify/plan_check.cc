@@ -19,7 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxJsonBytes = size_t{16} << 20;
-constexpr const char* kEnvironmentFile = "environment.json";
 
 // Which plan the environment was recorded for; empty: not said.
 base::Result<std::string> plan_of_environment(const fs::path& file) {
@@ -55,7 +54,7 @@ base::Result<void> check_plan(const fs::path& folder, const std::vector<evidence
                               Verification& verification) {
   Findings findings(verification);
   const fs::path plan_file = folder / evidence::kPlanFile;
-  const fs::path environment_file = folder / kEnvironmentFile;
+  const fs::path environment_file = folder / evidence::kEnvironmentFile;
   std::error_code error;
   if (!fs::exists(plan_file, error)) {
     const bool imported = !runs.empty() && !runs.front().record.imported_from.empty();
@@ -74,13 +73,13 @@ base::Result<void> check_plan(const fs::path& folder, const std::vector<evidence
                                  evidence::kPlanFile, *sum));
   }
   if (!fs::exists(environment_file, error)) {
-    findings.differs(kEnvironmentFile, "is missing");
+    findings.differs(evidence::kEnvironmentFile, "is missing");
   } else {
     const auto named = plan_of_environment(environment_file);
     if (!named) {
-      findings.differs(kEnvironmentFile, "cannot be read: " + named.error().what);
+      findings.differs(evidence::kEnvironmentFile, "cannot be read: " + named.error().what);
     } else if (*named != *sum) {
-      findings.differs(kEnvironmentFile,
+      findings.differs(evidence::kEnvironmentFile,
                        fmt::format("names a plan with SHA-256 {}, {} has {}",
                                    named->empty() ? "(none)" : *named, evidence::kPlanFile, *sum));
     }

@@ -53,7 +53,7 @@ expect_one_line 'changed/SHA256SUMS: .*plan.json'
 expect_exit 2 "$rollcall" compare A nowhere
 expect_one_line 'nowhere: expected an evidence folder'
 expect_exit 2 "$rollcall" compare A A
-expect_one_line 'same folder'
+expect_one_line 'same evidence'
 
 # Nothing in common, or nothing valid: done, but nothing was shown.
 expect_exit 0 "$rollcall" run --node sim --time-scale 0.002 --quiet --topology 2x1 --arm native --runs 1 --out elsewhere

@@ -71,7 +71,7 @@ expect run ha : hami-core
 cd "$work" && mkdir -p "t/a folder" t/b && touch t/file t/plan.toml
 expect run --out t/ : "t/a folder" t/b
 expect summarize --input-dir t/ : "t/a folder" t/b
-expect compare t/b t/ : "t/a folder" t/b
+expect compare t/b t/ : "t/a folder" t/b t/file t/plan.toml
 expect verify t/f : t/file
 expect verify t/file t/ : ''
 expect run t/p : t/plan.toml
