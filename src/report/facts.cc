@@ -103,6 +103,11 @@ void add_arms(std::vector<Fact>& facts, const ReportSource& source, const Json& 
   }
 }
 
+// Logs do not say what the workers did besides; it was taken for granted.
+std::string assumed(const evidence::RunRecord& run, const std::string& text) {
+  return run.imported() ? text + " (assumed)" : text;
+}
+
 }  // namespace
 
 std::vector<Fact> method_facts(const ReportModel& model, const ReportSource& source) {
@@ -115,18 +120,19 @@ std::vector<Fact> method_facts(const ReportModel& model, const ReportSource& sou
   add_arms(facts, source, plan);
   if (std::string text = days(source); !text.empty()) facts.push_back({"measured on", std::move(text)});
   facts.push_back({"workload", each_once(source, [](const auto& run) {
-                     return std::string(run.workload == evidence::Workload::kInit
-                                            ? "init: cuInit alone"
-                                            : "context: cuInit, then a context");
+                     return assumed(run, run.workload == evidence::Workload::kInit
+                                             ? "init: cuInit alone"
+                                             : "context: cuInit, then a context");
                    })});
   facts.push_back({"hold", each_once(source, [](const auto& run) {
-                     return std::string(run.hold == evidence::Hold::kNone
-                                            ? "none: a worker leaves once it is read"
-                                            : "all: everybody stays until the last is done");
+                     return assumed(run, run.hold == evidence::Hold::kNone
+                                             ? "none: a worker leaves once it is read"
+                                             : "all: everybody stays until the last is done");
                    })});
   facts.push_back({"truth", each_once(source, [](const auto& run) {
                      return run.truth == "launcher"
-                                ? std::string("the PIDs that the launcher forked")
+                                ? std::string(run.imported() ? "the launcher's list of PIDs"
+                                                             : "the PIDs that the launcher forked")
                                 : printable(run.truth, kMaxNameWidth) + ": not checked against a launcher";
                    })});
   add(facts, plan, "runs", "runs per condition planned");
@@ -134,6 +140,8 @@ std::vector<Fact> method_facts(const ReportModel& model, const ReportSource& sou
   add(facts, plan, "seed", "seed of the order");
   add(facts, plan, "worker_timeout_s", "deadline of a worker", " s");
   add(facts, plan, "run_timeout_s", "deadline of a run", " s");
+  // How somebody else's harness did these is not known.
+  if (source.runs.front().record.imported()) return facts;
   facts.push_back({"wall time",
                    "from the first fork until the last worker was gone, less the time for collecting "
                    "evidence afterwards"});

@@ -176,6 +176,10 @@ std::string control_sentence(const ExperimentSummary& summary) {
           "arms proves nothing here.",
           why_not_visible(summary));
     case Control::kAbsent:
+      if (shows_peers(summary)) {
+        return "Control: absent — no valid isolated-cache run of the arm legacy; the fault was seen all the "
+               "same, but where no peers were seen their absence proves nothing.";
+      }
       return "Control: absent — no valid isolated-cache run of the arm legacy, so this experiment cannot "
              "tell "
              "whether it would see the fault; absence of peers proves nothing here.";
@@ -184,6 +188,11 @@ std::string control_sentence(const ExperimentSummary& summary) {
 }
 
 }  // namespace
+
+bool shows_peers(const ExperimentSummary& summary) {
+  return std::any_of(summary.conditions.begin(), summary.conditions.end(),
+                     [](const Condition& c) { return c.classes.of(Class::kPeer) > 0; });
+}
 
 std::vector<std::string> findings(const ExperimentSummary& summary) {
   const bool any_valid = std::any_of(summary.conditions.begin(), summary.conditions.end(),

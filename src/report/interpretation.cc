@@ -9,6 +9,7 @@
 #include "analysis/conditions.h"
 #include "report/growth.h"
 #include "report/model.h"
+#include "report/terminal.h"
 #include "report/text_table.h"
 #include "report/wording.h"
 
@@ -39,32 +40,42 @@ class Sentences {
   [[nodiscard]] std::string name(const Condition& c) const {
     return fmt::format("{} {}", c.topology.text(), arm_text(c.arm, c.workload, c.hold, mixed_));
   }
-  // How much longer than without a library, and whether that is decided.
+  // How much longer than without a library, and whether that is decided. Logs from elsewhere
+  // often tell no wall time, but when the last worker was done.
   void slower(const Condition& c) {
     const Condition* native = analysis::native_like(c, model_.summary.conditions);
-    if (native == nullptr || !c.ratio_to_native.value) return;
-    const analysis::Ratio& ratio = c.ratio_to_native;
-    const std::string times = fmt::format(
-        "{} against {}, n = {} and {}", seconds_text(c.external_wall_s, decimals_),
-        seconds_text(native->external_wall_s, decimals_), c.external_wall_s.n, native->external_wall_s.n);
+    if (native == nullptr) return;
+    if (c.ratio_to_native.value) {
+      slower_by(c, c.ratio_to_native, c.external_wall_s, native->external_wall_s, "wall time");
+      return;
+    }
+    const MeasureRow* span = analysis::measure_of(model_.summary, c, "span_s");
+    if (span == nullptr || !span->to_native.value) return;
+    slower_by(c, span->to_native, c.span_s, native->span_s, "span");
+  }
+
+  void slower_by(const Condition& c, const analysis::Ratio& ratio, const analysis::Estimate& here,
+                 const analysis::Estimate& there, const char* what) {
+    const std::string times = fmt::format("{} against {}, n = {} and {}", seconds_text(here, decimals_),
+                                          seconds_text(there, decimals_), here.n, there.n);
     if (!ratio.ci95) {
       said_.push_back(fmt::format(
-          "{} took {} the wall time of native ({}); from a single run on a side nothing can be said of how "
+          "{} took {} the {} of native ({}); from a single run on a side nothing can be said of how "
           "sure that is.",
-          name(c), ratio_text(*ratio.value), times));
+          name(c), ratio_text(*ratio.value), what, times));
       return;
     }
     const std::string interval =
         fmt::format("95 % interval of the ratio {:.2f} to {:.2f}", ratio.ci95->low, ratio.ci95->high);
     if (ratio.ci95->low <= 1 && ratio.ci95->high >= 1) {
       said_.push_back(fmt::format(
-          "{}: whether it is slower than native is not decided: the ratio of the wall times is {} ({}; {}), "
+          "{}: whether it is slower than native is not decided: the ratio of the {}s is {} ({}; {}), "
           "and 1 lies within.",
-          name(c), ratio_text(*ratio.value), times, interval));
+          name(c), what, ratio_text(*ratio.value), times, interval));
       return;
     }
-    said_.push_back(fmt::format("{} is {} than native: {} the wall time ({}; {}).", name(c),
-                                *ratio.value > 1 ? "slower" : "faster", ratio_text(*ratio.value), times,
+    said_.push_back(fmt::format("{} is {} than native: {} the {} ({}; {}).", name(c),
+                                *ratio.value > 1 ? "slower" : "faster", ratio_text(*ratio.value), what, times,
                                 interval));
   }
 
@@ -132,13 +143,17 @@ bool any_run(const ReportSource& source, bool (*holds)(const evidence::RunRecord
                      [&](const evidence::Run& run) { return holds(run.record); });
 }
 
-std::string control_limit(Control control) {
-  switch (control) {
+std::string control_limit(const analysis::ExperimentSummary& summary) {
+  switch (summary.control) {
     case Control::kVisible:
       return {};
     case Control::kNotVisible:
       return "The control showed no fault, so that no peers were seen in another arm says nothing.";
     case Control::kAbsent:
+      if (shows_peers(summary)) {
+        return "There is no control, but the fault was seen: what was seen needs none. In conditions without "
+               "peers it is not known whether the fault would be seen.";
+      }
       return "There is no control: without valid runs of legacy on isolated caches it is not known whether "
              "the fault would be seen here, and that no peers were seen says nothing.";
   }
@@ -238,7 +253,7 @@ std::vector<std::string> limits(const ReportModel& model, const ReportSource& so
         plural(model.summary.runs, "run")));
   }
   if (source.runs.empty()) return list;
-  if (std::string control = control_limit(model.summary.control); !control.empty()) list.push_back(control);
+  if (std::string control = control_limit(model.summary); !control.empty()) list.push_back(control);
   limits_of_runs(model, source, list);
   limits_of_setting(source, list);
   return list;

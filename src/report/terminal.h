@@ -19,6 +19,9 @@ std::string terminal_report(const analysis::ExperimentSummary& summary);
 // Just the sentences, each one line.
 std::vector<std::string> findings(const analysis::ExperimentSummary& summary);
 
+// Whether the fault was seen in any arm: some worker of a valid run holds another's PID.
+bool shows_peers(const analysis::ExperimentSummary& summary);
+
 // The same facts as one JSON document (for --json), ending with a newline.
 std::string json_report(const analysis::ExperimentSummary& summary);
 

@@ -52,6 +52,15 @@ TEST(Findings, AnAbsentControlIsSaid) {
   EXPECT_TRUE(findings(summarise({good_run("2x2", "mine")})).back().starts_with("Control: absent — "));
 }
 
+TEST(Findings, AFaultThatWasSeenNeedsNoControl) {
+  const auto seen = findings(summarise({with_peers(good_run("2x2", "mine"), 1)})).back();
+  EXPECT_TRUE(seen.starts_with("Control: absent — "));
+  EXPECT_NE(seen.find("the fault was seen all the same"), std::string::npos);
+  const auto unseen = findings(summarise({good_run("2x2", "mine")})).back();
+  EXPECT_EQ(unseen.find("the fault was seen"), std::string::npos);
+  EXPECT_NE(unseen.find("cannot tell"), std::string::npos);
+}
+
 TEST(Findings, OneSharedCacheIsNotEnoughOnceContextsAreKept) {
   auto run = with_peers(good_run("1x12", "legacy"), 5);
   run.record.workload = evidence::Workload::kContext;

@@ -56,6 +56,19 @@ TEST(Interpretation, SlowerOrFasterOnlyWhereTheIntervalLeavesOneOut) {
   EXPECT_FALSE(interpretation_says(same, "slower than native:"));
 }
 
+TEST(Interpretation, WithoutWallTimesTheSpanTellsTheCost) {
+  auto source =
+      source_of(repeated("1x2", "native", 10 * kSecond, 3), repeated("1x2", "hami", 50 * kSecond, 3));
+  for (evidence::Run& run : source.runs) {
+    run.record.last_gone_ns.reset();
+    for (auto& worker : run.workers) {
+      worker.finished_ns = (run.record.arm == "native" ? 1 : 4) * kSecond + run.record.repetition * kMs;
+    }
+  }
+  EXPECT_TRUE(interpretation_says(source, "1x2 hami is slower than native: 3.99× the span"));
+  EXPECT_FALSE(interpretation_says(source, "wall time"));
+}
+
 TEST(Interpretation, OfASingleRunNothingIsSure) {
   EXPECT_TRUE(interpretation_says(
       source_of(repeated("1x2", "native", 10 * kSecond, 1), repeated("1x2", "legacy", 50 * kSecond, 1)),

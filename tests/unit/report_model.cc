@@ -54,6 +54,17 @@ TEST(ReportModel, ClassesAreCountedOverValidRunsAndNativeHasNone) {
   EXPECT_EQ(model.invalid.rows[0], (Row{"004-2x2-legacy-r2", "worker_died"}));
 }
 
+TEST(ReportModel, OfImportedRunsNothingIsToldThatOnlyALauncherKnows) {
+  auto run = good_run("1x2", "hami", 1);
+  EXPECT_NE(value_of(build_model(source_of({run})).method, "gate"), "(none)");
+  run.record.imported_from = "hami-logs";
+  const auto model = build_model(source_of({run}));
+  EXPECT_EQ(value_of(model.method, "gate"), "(none)");
+  EXPECT_EQ(value_of(model.method, "wall time"), "(none)");
+  EXPECT_EQ(value_of(model.method, "truth"), "the launcher's list of PIDs");
+  EXPECT_NE(value_of(model.method, "hold").find("(assumed)"), std::string::npos);
+}
+
 TEST(ReportModel, WallTimesAreMeanAndSampleSdWithOneNumberOfDecimals) {
   const auto model = build_model(source_of({lasting(good_run("1x2", "native", 1), 15'400 * kMs),
                                             lasting(good_run("1x2", "native", 2, 2), 16'480 * kMs),
