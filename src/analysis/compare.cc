@@ -154,8 +154,9 @@ std::string_view to_text(UnclearReason value) {
 }
 
 bool Comparison::complete() const {
-  return !conditions.empty() &&
-         std::all_of(conditions.begin(), conditions.end(), [](const auto& c) { return c.comparable(); });
+  return !conditions.empty() && std::all_of(conditions.begin(), conditions.end(), [](const auto& c) {
+    return c.comparable() && (!c.measures.empty() || !c.classes.empty());
+  });
 }
 
 Comparison compare(const ComparedEvidence& a, const ComparedEvidence& b,

@@ -107,7 +107,7 @@ struct Comparison {
   std::vector<ConditionComparison> conditions;
   std::vector<ConditionName> only_in_a;
   std::vector<ConditionName> only_in_b;
-  // Every condition that both have could be compared, and there is one.
+  // Every condition that both have could be compared in something, and there is one.
   [[nodiscard]] bool complete() const;
 };
 

@@ -156,6 +156,16 @@ void check_gate_skew(const Run& run, Codes& codes) {
   if (unbounded || skew > std::max(kMinGateSkewNs, span / kGateSkewSpanPart)) codes.insert("gate_skew");
 }
 
+// Without a shim there are no classes that could say so: an imported run of which no worker and
+// no benchmark tells a result shows nothing.
+void check_observed(const Run& run, Codes& codes) {
+  if (!run.record.imported() || run.record.has_shim || !run.record.benchmarks.empty()) return;
+  const bool observed = std::any_of(run.workers.begin(), run.workers.end(), [](const WorkerRecord& worker) {
+    return worker.cuinit_result || worker.finished_ns;
+  });
+  if (!observed) codes.insert("nothing_observed");
+}
+
 }  // namespace
 
 // The stand-in driver lies in lib/rollcall/sim, in the build tree as in an
@@ -173,6 +183,7 @@ std::vector<std::string> invalid_reasons(const Run& run) {
   check_benchmarks(run, codes);
   check_agreement(run, codes);
   check_gate_skew(run, codes);
+  check_observed(run, codes);
   return {codes.begin(), codes.end()};
 }
 

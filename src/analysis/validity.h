@@ -38,6 +38,8 @@ bool is_stand_in(const std::filesystem::path& library);
 //   numbering_not_known  real node only: the arm's numbers are NVML's, and how NVML numbers
 //                     processes here could not be measured
 //   out_of_memory     CUDA_ERROR_OUT_OF_MEMORY (2) in a worker, or in its shim
+//   log_not_read      imported: a log could not be read
+//   nothing_observed  imported: a run without a shim of which nothing tells a result
 //   pid_reused        a worker's start time changed while it was observed, or two
 //                     workers have one PID
 //   processes_left    processes outlived the workers that started them, and were ended

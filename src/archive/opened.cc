@@ -20,6 +20,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// With less than this left it is the space that a failure is about.
+constexpr uint64_t kLeastSpaceBytes = 64 << 10;
+
 base::Result<void> send_all(int socket, std::string_view piece) {
   while (!piece.empty()) {
     const ssize_t sent = send(socket, piece.data(), piece.size(), MSG_NOSIGNAL);
@@ -31,13 +34,32 @@ base::Result<void> send_all(int socket, std::string_view piece) {
   return {};
 }
 
+// Whether it is the archive that is wrong, or there is no room for it here. tar tells only in words.
+tl::unexpected<base::Error> unpacking_failed(const fs::path& archive, const fs::path& into,
+                                             const base::Error& error) {
+  std::error_code ignored;
+  const fs::space_info space = fs::space(into, ignored);
+  const bool no_room = (!ignored && space.available < kLeastSpaceBytes) ||
+                       error.what.find("No space left") != std::string::npos ||
+                       error.what.find("File too large") != std::string::npos ||
+                       error.what.find("Wrote only") != std::string::npos ||
+                       error.what.find("quota") != std::string::npos;
+  if (no_room) {
+    return base::failure(into.parent_path().string(),
+                         "no room to unpack " + archive.string() + ": " + error.line(),
+                         "set TMPDIR to a folder with more space");
+  }
+  return base::usage_error(archive.string(), "cannot be unpacked: " + error.line(),
+                           "it must be an archive that rollcall archive made");
+}
+
 base::Result<void> unpack(const fs::path& archive, const fs::path& into) {
   const base::Fd fd(open(archive.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd.valid()) return base::system_failure(archive.string(), "open", errno);
-  auto tar =
-      Tar::start({"--extract", "--file=-", "--directory=" + into.string(), "--no-same-owner",
-                  "--no-same-permissions", "--no-acls", "--no-selinux", "--no-xattrs", "--keep-old-files"},
-                 Tar::Stream::kToTar, {});
+  auto tar = Tar::start(
+      {"--extract", "--file=-", "--ignore-zeros", "--directory=" + into.string(), "--no-same-owner",
+       "--no-same-permissions", "--no-acls", "--no-selinux", "--no-xattrs", "--keep-old-files"},
+      Tar::Stream::kToTar, {});
   if (!tar) return tl::unexpected<base::Error>(tar.error());
   bool broken = false;
   auto sent = decompress_stream(fd.get(), kMaxContentBytes, archive.string(), [&](std::string_view piece) {
@@ -46,11 +68,9 @@ base::Result<void> unpack(const fs::path& archive, const fs::path& into) {
     return taken;
   });
   if (!sent && !broken) return sent;
-  if (auto ended = tar->wait(); !ended) {
-    return base::usage_error(archive.string(), "cannot be unpacked: " + ended.error().line(),
-                             "it must be an archive that rollcall archive made");
-  }
-  return sent;
+  if (auto ended = tar->wait(); !ended) return unpacking_failed(archive, into, ended.error());
+  if (broken) return base::usage_error(archive.string(), "something follows the end of the archive in it");
+  return {};
 }
 
 // What is in it may claim sizes that it does not have (a sparse member): bounded before
@@ -96,6 +116,7 @@ base::Result<OpenedEvidence> OpenedEvidence::open(const fs::path& path) {
   opened.temporary_ = std::move(*temporary);
   if (auto unpacked = unpack(path, opened.temporary_.path()); !unpacked)
     return tl::unexpected<base::Error>(unpacked.error());
+  make_accessible(opened.temporary_.path());
   auto folder = the_one_folder(opened.temporary_.path(), path.string());
   if (!folder) return tl::unexpected<base::Error>(folder.error());
   opened.folder_ = std::move(*folder);

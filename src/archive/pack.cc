@@ -90,6 +90,9 @@ base::Result<Packed> pack(const fs::path& evidence, const fs::path& out) {
     return base::usage_error("--out " + out.string(), "exists; nothing is overwritten",
                              "choose another name");
   }
+  if (auto outside = evidence::check_outside(out, evidence); !outside) {
+    return tl::unexpected<base::Error>(outside.error());
+  }
   if (auto sealed = check_sealed(evidence); !sealed) return tl::unexpected<base::Error>(sealed.error());
   const auto sums = base::read_file(evidence / evidence::kChecksumsFile, evidence::kMaxChecksumsBytes);
   if (!sums) return tl::unexpected<base::Error>(sums.error());

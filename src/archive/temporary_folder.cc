@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,9 +14,32 @@
 #include <utility>
 
 namespace rollcall::archive {
+namespace fs = std::filesystem;
+
+// An archive can hold folders that its user may not enter; they are the user's own all the same.
+void make_accessible(const fs::path& folder) {
+  std::error_code ignored;
+  fs::permissions(folder, fs::perms::owner_all, fs::perm_options::add, ignored);
+  std::error_code error;
+  for (auto walk = fs::directory_iterator(folder, error); !error && walk != fs::directory_iterator();
+       walk.increment(error)) {
+    const fs::file_status status = walk->symlink_status(ignored);
+    if (fs::is_directory(status)) make_accessible(walk->path());
+    if (fs::is_regular_file(status)) {
+      fs::permissions(walk->path(), fs::perms::owner_read, fs::perm_options::add, ignored);
+    }
+  }
+}
+
 namespace {
 
-namespace fs = std::filesystem;
+void remove_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::remove_all(folder, error);
+  if (!error) return;
+  make_accessible(folder);
+  fs::remove_all(folder, error);
+}
 
 // What the guardian says first: the folder, or why there is none.
 struct Made {
@@ -28,9 +52,12 @@ struct Made {
 // that somebody else waits for.
 [[noreturn]] void guard(const std::string& pattern, int tell, int alive) {
   for (const int signal_number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) signal(signal_number, SIG_IGN);
+  // Not in the group of its parent, which may be killed as a whole.
+  setsid();
   Made made;
   pattern.copy(made.path, sizeof made.path - 1);
-  if (mkdtemp(made.path) == nullptr) made.error = errno;
+  // Whatever the umask is: it is this user's alone, and usable.
+  if (mkdtemp(made.path) == nullptr || chmod(made.path, S_IRWXU) != 0) made.error = errno;
   const bool told = write(tell, &made, sizeof made) == ssize_t{sizeof made};
   if (made.error != 0) _exit(0);
   dup2(alive, STDIN_FILENO);
@@ -38,8 +65,7 @@ struct Made {
   char byte = 0;
   while (told && read(STDIN_FILENO, &byte, 1) < 0 && errno == EINTR) {
   }
-  std::error_code ignored;
-  fs::remove_all(made.path, ignored);
+  remove_folder(made.path);
   _exit(0);
 }
 
@@ -104,8 +130,7 @@ TemporaryFolder::~TemporaryFolder() {
 }
 
 void TemporaryFolder::remove() {
-  std::error_code ignored;
-  if (!path_.empty()) fs::remove_all(path_, ignored);
+  if (!path_.empty()) remove_folder(path_);
   path_.clear();
   alive_.reset();
   if (guardian_ <= 0) return;

@@ -31,4 +31,7 @@ class TemporaryFolder {
   base::Fd alive_;  // the guardian sees its other end close
 };
 
+// Lets this user enter every folder below, this one included, and read every file.
+void make_accessible(const std::filesystem::path& folder);
+
 }  // namespace rollcall::archive

@@ -84,9 +84,12 @@ int verdict(const analysis::Comparison& comparison) {
     return kInvalid;
   }
   int missing = 0;
-  for (const auto& condition : comparison.conditions) missing += condition.comparable() ? 0 : 1;
-  tell(fmt::format("rollcall: {} of {} conditions could not be compared: no valid run on a side", missing,
-                   comparison.conditions.size()));
+  for (const auto& condition : comparison.conditions) {
+    missing += condition.comparable() && (!condition.measures.empty() || !condition.classes.empty()) ? 0 : 1;
+  }
+  tell(fmt::format(
+      "rollcall: {} of {} conditions could not be compared: no valid run, or nothing measured, on a side",
+      missing, comparison.conditions.size()));
   return kInvalid;
 }
 

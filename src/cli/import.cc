@@ -57,6 +57,9 @@ base::Result<int> import_logs(const ImportOptions& options) {
     for (const std::string& note : notes) fmt::print("  {}\n", note);
     fmt::print("\nEvidence: {}\n", options.out);
   }
+  if (std::fflush(stdout) != 0) {
+    return base::failure("standard output", "cannot write", "the evidence is in " + options.out);
+  }
   const bool differs = tell_wall_times(*wall_times);
   if (differs) return kDifference;
   return summary.invalid.empty() ? kDone : kInvalid;

@@ -15,8 +15,15 @@
 
 namespace rollcall::cli {
 
+// Names and texts come from anybody: a terminal obeys what it is sent, and a line break or
+// NUL in one would make another line of it.
 void tell(const std::string& line) {
-  std::fputs((line + "\n").c_str(), stderr);
+  std::string text = line;
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+  }
+  text += '\n';
+  std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
 int report_error(const base::Error& error) {

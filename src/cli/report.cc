@@ -51,6 +51,9 @@ base::Result<void> make_report(const ReportOptions& options) {
   auto input = open_evidence(options.evidence, is_half_added);
   if (!input) return tl::unexpected(input.error());
   const bool into_folder = options.out.empty() && options.format == "html";
+  if (to_file && input->finished) {
+    if (auto outside = evidence::check_outside(options.out, input->folder()); !outside) return outside;
+  }
   if (into_folder && input->opened.is_archive()) {
     return base::usage_error(options.evidence, "nothing is added to an archive",
                              "write the report elsewhere with --out FILE");
@@ -66,13 +69,11 @@ base::Result<void> make_report(const ReportOptions& options) {
   if (!document) return tl::unexpected(document.error());
   if (into_folder) {
     if (auto added = evidence::add_derived(folder, evidence::kReportFile, *document); !added) return added;
-    fmt::print("{}\n", (folder / evidence::kDerivedFolder / evidence::kReportFile).string());
-    return {};
+    return print((folder / evidence::kDerivedFolder / evidence::kReportFile).string() + "\n");
   }
   if (!to_file) return print(*document);
   if (auto written = base::write_new_file(options.out, *document); !written) return written;
-  fmt::print("{}\n", options.out);
-  return {};
+  return print(options.out + "\n");
 }
 
 }  // namespace

@@ -51,6 +51,10 @@ base::Result<std::vector<evidence::Run>> runs_of_evidence(const SummarizeOptions
   }
   auto input = open_evidence(options.input_dir);
   if (!input) return tl::unexpected(input.error());
+  if (input->finished) {
+    if (auto outside = evidence::check_outside(options.output_dir, input->folder()); !outside)
+      return tl::unexpected(outside.error());
+  }
   for (evidence::Run& run : input->runs) wall_times.join(run.record);
   tell_unfinished(*input, "the tables are of");
   return std::move(input->runs);

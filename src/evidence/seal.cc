@@ -120,6 +120,20 @@ base::Result<SealCheck> examine_seal(const fs::path& folder) {
   return check;
 }
 
+base::Result<void> check_outside(const fs::path& path, const fs::path& folder) {
+  std::error_code error;
+  const fs::path inside = fs::weakly_canonical(fs::absolute(path, error), error);
+  const fs::path sealed = fs::weakly_canonical(fs::absolute(folder, error), error);
+  for (fs::path at = inside; !error; at = at.parent_path()) {
+    if (at == sealed) {
+      return base::usage_error(path.string(), "lies in the evidence folder, whose seal it would break",
+                               "choose a place outside it");
+    }
+    if (at == at.parent_path()) break;
+  }
+  return {};
+}
+
 base::Result<Seal> check_seal(const fs::path& folder) {
   const auto check = examine_seal(folder);
   if (!check) return tl::unexpected<base::Error>(check.error());

@@ -47,6 +47,10 @@ struct Seal {
 };
 base::Result<Seal> check_seal(const std::filesystem::path& folder);
 
+// What is written into a finished folder breaks its seal: whether a file that is to be made there, or
+// a folder, would lie in `folder`. A usage error then, that names `path`.
+base::Result<void> check_outside(const std::filesystem::path& path, const std::filesystem::path& folder);
+
 // Adds a derived document to a finished folder: derived/<name>, and its line in
 // SHA256SUMS, each by rename. The one thing that a sealed folder takes, and only
 // "report.html". The same content there already is no error, also where an earlier

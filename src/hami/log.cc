@@ -4,6 +4,7 @@
 #include "hami/log.h"
 
 #include <charconv>
+#include <limits>
 
 namespace rollcall::hami {
 namespace {
@@ -18,6 +19,10 @@ constexpr std::string_view kTelling[] = {kAssigned, kHostPidError, kHostPidNotFo
                                          kLockTimeout};
 static_assert(can_tell(kAssigned[0]) && can_tell(kHostPidError[0]) && can_tell(kHostPidNotFound[0]) &&
               can_tell(kSetTaskPidFailed[0]) && can_tell(kLockTimeout[0]));
+
+// A PID is a positive pid_t; the kernel's own limit is lower (4,194,304, PID_MAX_LIMIT in
+// include/linux/threads.h), but 32-bit numbers are what regions and other kernels may hold.
+constexpr int64_t kMaxPid = std::numeric_limits<int32_t>::max();
 
 bool take(std::string_view& text, std::string_view literal) {
   if (!text.starts_with(literal)) return false;
@@ -64,7 +69,7 @@ std::optional<int64_t> take_prefix(std::string_view& text) {
     return std::nullopt;
   }
   const auto pid = take_number(text);
-  if (!pid || *pid == 0 || !take(text, error ? " thread=" : ":")) return std::nullopt;
+  if (!pid || *pid == 0 || *pid > kMaxPid || !take(text, error ? " thread=" : ":")) return std::nullopt;
   if (!take_number(text) || !take(text, error ? " " : ":") || !take_place(text)) return std::nullopt;
   return pid;
 }
@@ -90,10 +95,16 @@ void interpret(std::string_view message, LogLine& line) {
     if (was_about_to_tell(message.substr(0, next))) line.says = LogSays::kUnclear;
     return;
   }
+  if (message.starts_with('\0')) {  // what stood in the hole is not known
+    const size_t rest = message.find_first_not_of('\0');
+    if (rest != std::string_view::npos && was_about_to_tell(message.substr(rest)))
+      line.says = LogSays::kUnclear;
+    return;
+  }
   if (take(message, kAssigned)) {
     const auto assigned = take_number(message);
     // A newer version says after a blank where it has it from.
-    if (!assigned || *assigned == 0 || (!message.empty() && message.front() != ' ')) {
+    if (!assigned || *assigned == 0 || *assigned > kMaxPid || (!message.empty() && message.front() != ' ')) {
       line.says = LogSays::kUnclear;
       return;
     }

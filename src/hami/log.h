@@ -21,7 +21,8 @@ inline constexpr std::string_view kLogStart = "[HAMI-core ";
 // Whether a message that begins so can be anything but kNothing. For readers of large
 // logs, which need not look closer at the others.
 constexpr bool can_tell(char first) {
-  return first == 'h' || first == 'H' || first == 'S';
+  // NUL: a hole in the file, behind which it may go on.
+  return first == 'h' || first == 'H' || first == 'S' || first == '\0';
 }
 
 // The part of a line before its message.

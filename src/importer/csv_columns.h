@@ -30,6 +30,10 @@ inline base::Result<void> check_table(const std::vector<evidence::CsvRow>& rows,
     return base::usage_error(where + ":1",
                              fmt::format("no column {}; expected {}", name, fmt::join(needed, ",")));
   }
+  for (const std::string& name : rows.front()) {
+    if (std::count(rows.front().begin(), rows.front().end(), name) == 1) continue;
+    return base::usage_error(where + ":1", fmt::format("the column '{}' twice: which is meant?", name));
+  }
   for (size_t i = 1; i < rows.size(); ++i) {
     if (rows[i].size() == rows.front().size()) continue;
     return base::usage_error(

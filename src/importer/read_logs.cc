@@ -115,6 +115,9 @@ class RunReader {
     Assembled assembled = assemble(input_);
     report_.strangers = assembled.strangers;
     report_.silent = assembled.silent;
+    for (const LogReport& log : report_.logs) {
+      if (!log.fault.empty()) assembled.run.record.events.push_back({"log_not_read", log.path});
+    }
     wall_times.join(assembled.run.record);
     if (folder_ == nullptr) return std::move(assembled.run);
     if (truth_text) {
@@ -227,6 +230,15 @@ base::Result<ReadPlan> plan_reading(const ReadOptions& options) {
   auto runs = arrange(found->logs);
   if (!runs) return tl::unexpected<base::Error>(runs.error());
   plan.runs = std::move(*runs);
+  // Before anything is written: a folder that cannot get its name would end the import half way.
+  for (size_t i = 0; i < plan.runs.size(); ++i) {
+    const RunFiles& run = plan.runs[i];
+    const std::string id = evidence::run_id(static_cast<int>(i) + 1, run.topology, run.arm, run.repetition);
+    if (evidence::is_plain_name(id)) continue;
+    return base::usage_error(run.logs.front().path.string(),
+                             fmt::format("the run's name '{}' cannot be the name of a folder", id),
+                             "the arm in the path must be short and printable");
+  }
   plan.truths.resize(plan.runs.size());
   plan.truth_texts.resize(plan.runs.size());
   if (truth) {

@@ -45,6 +45,8 @@ class Sentences {
   void slower(const Condition& c) {
     const Condition* native = analysis::native_like(c, model_.summary.conditions);
     if (native == nullptr) return;
+    // nvmlInit and cuInit are two things: which is slower says nothing of either.
+    if (c.arm == "nvml-only") return;
     if (c.ratio_to_native.value) {
       slower_by(c, c.ratio_to_native, c.external_wall_s, native->external_wall_s, "wall time");
       return;
@@ -101,17 +103,23 @@ class Sentences {
     if (!c.discovers || c.valid_runs == 0 || c.workers == 0) return;
     // Where workers could not be resolved it is not known what they were.
     if (c.classes.of(Class::kPeer) > 0 || c.classes.of(Class::kUnresolved) > 0) return;
+    // "No peer" would sound like good news where others are wrong in another way.
+    const int others = c.classes.of(Class::kExternal) + c.classes.of(Class::kDiscoveryFailed);
+    const std::string besides =
+        others == 0 ? std::string()
+                    : fmt::format(" (but {} failed and {} hold a PID of no worker)",
+                                  c.classes.of(Class::kDiscoveryFailed), c.classes.of(Class::kExternal));
     if (c.topology.workers() < 2) return;  // there is no peer whose PID it could hold
     const double bound = kRuleOfThree / c.workers;
     if (bound >= 1) {
-      said_.push_back(fmt::format("{}: no peer among {} workers, which are too few to bound their share.",
-                                  name(c), c.workers));
+      said_.push_back(fmt::format("{}: no peer among {} workers{}, which are too few to bound their share.",
+                                  name(c), c.workers, besides));
       return;
     }
     said_.push_back(fmt::format(
-        "{}: no peer among {} workers. If workers were independent, their share would be below {} (3/n, 95 "
+        "{}: no peer among {} workers{}. If workers were independent, their share would be below {} (3/n, 95 "
         "%); those of one run are not, so the bound may be too low.",
-        name(c), c.workers, percent_text(bound)));
+        name(c), c.workers, besides, percent_text(bound)));
   }
 
   void outliers() {
@@ -187,7 +195,7 @@ void limits_of_runs(const ReportModel& model, const ReportSource& source, std::v
     list.emplace_back(
         "Workers of one run are not independent: they wait for each other. Intervals of shares are over "
         "runs, "
-        "and what counts workers says so.");
+        "but for the rule of three, which counts workers and so is too narrow.");
   }
 }
 
@@ -205,18 +213,26 @@ void limits_of_setting(const ReportSource& source, std::vector<std::string>& lis
   }
   if (any_run(source, [](const RunRecord& run) { return run.truth != "launcher"; })) {
     list.emplace_back(
-        "Not checked against a launcher: a worker's own PID is the one in its log, and a worker that never "
-        "spoke is not missed.");
+        "Not checked against a launcher: a worker's own PID is the one in its log. Workers that the topology "
+        "has and that never spoke are unresolved; which PIDs were theirs is not known.");
   }
   if (any_run(source, [](const RunRecord& run) { return !run.imported_from.empty(); })) {
     list.emplace_back(
         "Imported: nobody watched these runs, so what only a launcher sees (idle GPU, shim loaded, how a "
         "worker ended) was not checked.");
   }
-  if (any_run(source, [](const RunRecord& run) { return run.workload == evidence::Workload::kInit; })) {
+  if (any_run(source, [](const RunRecord& run) {
+        return run.workload == evidence::Workload::kInit && !run.imported();
+      })) {
     list.emplace_back(
-        "Workers initialise the driver and stop: they make no context, allocate no memory and launch no "
-        "kernel. What a wrong PID does to limits and accounting later was not measured.");
+        "The workload is cuInit alone. But for the probe context of a library, or of native-context, workers "
+        "make none; nobody allocates memory or launches a kernel. What a wrong PID does to limits and "
+        "accounting later was not measured.");
+  }
+  if (any_run(source, [](const RunRecord& run) { return run.imported(); })) {
+    list.emplace_back(
+        "The logs do not say what the workers did besides cuInit, nor how long they stayed: cuInit alone is "
+        "assumed. What a wrong PID does to limits and accounting later was not measured.");
   }
   if (any_run(source, [](const RunRecord& run) { return run.workload == evidence::Workload::kContext; })) {
     list.emplace_back(

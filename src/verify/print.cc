@@ -28,7 +28,7 @@ std::string verification_text(const Verification& v, const std::string& name) {
   if (!v.finished) {
     return fmt::format(
         "{}: is missing: the experiment is unfinished, or the file was taken away\n"
-        "{}: does not hold; resume it: rollcall run --resume --out {}\n",
+        "{}: does not hold; resume it: rollcall run --resume --out {} (an import is done again)\n",
         evidence::kChecksumsFile, shown, shown);
   }
   std::string text;

@@ -47,6 +47,9 @@ base::Result<Verification> verify_folder(const fs::path& folder) {
   if (!verification.finished) {
     std::error_code error;
     if (fs::is_directory(folder / evidence::kRunsFolder, error)) return verification;
+    if (error && error != std::errc::no_such_file_or_directory) {
+      return base::system_failure(folder.string(), "look into the folder", error.value());
+    }
     return base::usage_error(folder.string(),
                              fmt::format("this is no evidence folder: it has neither {} nor {}/",
                                          evidence::kChecksumsFile, evidence::kRunsFolder));

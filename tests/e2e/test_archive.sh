@@ -28,6 +28,11 @@ cmp one.tar.zst three.tar.zst || fail "packed, unpacked and packed: other bytes"
 # Nothing is overwritten; unfinished or changed evidence is not packed, and nothing is left.
 expect_exit 2 "$rollcall" archive one --out one.tar.zst
 expect_exit 2 "$rollcall" archive nowhere --out x.tar.zst
+expect_exit 2 "$rollcall" archive one --out one/derived/x.tar.zst
+expect_one_line 'whose seal it would break'
+expect_exit 2 "$rollcall" report one --out "$PWD/one/runs/../x.html"
+expect_exit 2 "$rollcall" summarize --input-dir one --output-dir one/tables
+expect_exit 0 "$rollcall" verify one
 cp -r one unfinished && rm unfinished/SHA256SUMS
 expect_exit 2 "$rollcall" archive unfinished --out x.tar.zst
 expect_one_line 'resume'
@@ -71,6 +76,23 @@ bad 4 links.tar.zst
 tar -cPf - --transform 's,^one,../../escaped,' one | zstd -qc >escape.tar.zst
 expect_exit 2 "$rollcall" verify escape.tar.zst
 [ ! -e ../../escaped ] && [ ! -e escaped ] && [ ! -e tmp/escaped ] || fail "a member left the temporary folder"
+# What follows the archive's end inside the frame was never sealed; it is not passed over.
+for _ in 1 2 3; do
+  { zstd -dqc one.tar.zst && head -c 100000 /dev/urandom; } | zstd -qc >junk.tar.zst
+  bad 2 junk.tar.zst
+done
+# Folders that nobody may enter are the user's own all the same, and go.
+mkdir closed && cp -r one closed/e && mkdir closed/e/locked && echo x >closed/e/locked/x
+tar -cf - --mode='a-rwx' -C closed e | zstd -qc >closed.tar.zst
+bad 4 closed.tar.zst
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+  chmod 755 . && chmod 777 tmp && chmod 755 "$PWD"
+  other=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+  if "${other[@]}" "$rollcall" --version >/dev/null 2>&1 && "${other[@]}" test -r closed.tar.zst; then
+    expect_exit 4 "${other[@]}" "$rollcall" verify closed.tar.zst
+    [ -z "$(ls -A tmp)" ] || fail "verify left something in the temporary folder: $(ls -A tmp)"
+  fi
+fi
 truncate -s 70G sparse && mkdir bomb && cp -r one bomb/e && mv sparse bomb/e/sparse
 tar -cSf - -C bomb e | zstd -qc >bomb.tar.zst
 bad 2 bomb.tar.zst

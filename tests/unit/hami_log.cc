@@ -78,10 +78,20 @@ TEST(HamiLogTest, OtherMessagesSayNothing) {
 
 TEST(HamiLogTest, ANumberThatIsNoPidIsUnclear) {
   for (const char* number : {"", "0", "-5", "+5", " 5", "0x5", "5.", "5,", "five", "620\t",
-                             "9223372036854775808", "99999999999999999999999"}) {
+                             "2147483648", "9223372036854775808", "99999999999999999999999"}) {
     expect_unclear(kInfo + "hostPid=" + number);
   }
-  EXPECT_EQ(parse(kInfo + "hostPid=9223372036854775807").assigned_pid, INT64_MAX);
+  EXPECT_EQ(parse(kInfo + "hostPid=2147483647").assigned_pid, INT32_MAX);
+}
+
+TEST(HamiLogTest, NobodySpeaksUnderANumberThatIsNoPid) {
+  EXPECT_TRUE(parse_log_line("[HAMI-core Info(2147483647:1:u.c:2)]: hostPid=7"));
+  EXPECT_FALSE(parse_log_line("[HAMI-core Info(2147483648:1:u.c:2)]: hostPid=7"));
+}
+
+TEST(HamiLogTest, WhatStoodInAHoleIsNotKnown) {
+  expect_unclear(kInfo + std::string(1, '\0') + "hostPid=620");
+  expect_says_nothing(kInfo + std::string(3, '\0') + "merge pid=620");
 }
 
 TEST(HamiLogTest, TwoLinesThatRanIntoOneAreNotBelieved) {

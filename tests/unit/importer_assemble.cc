@@ -221,18 +221,6 @@ TEST(ImporterAssembleTest, AWorkerWithALogOfItsOwnHasItsNumberFromThere) {
   EXPECT_EQ(reasons(input), (Reasons{"records_missing", "too_many_speakers"}));
 }
 
-TEST(ImporterAssembleTest, NativeArmsHaveNoDiscoveryAndNeedNoRecords) {
-  for (const char* arm : {"native", "native-context", "nvml-only"}) {
-    RunInput input = good_input("2x2", arm);
-    for (CacheFiles& cache : input.caches) cache.logs[0].reading.speakers.clear();
-    EXPECT_EQ(classes(input), Classes{}) << arm;
-    EXPECT_EQ(reasons(input), Reasons{}) << arm;
-  }
-  EXPECT_TRUE(has_shim("nativehami"));
-  RunInput leaked = good_input("1x2", "native");
-  EXPECT_EQ(reasons(leaked), Reasons{"shim_in_native_arm"});
-}
-
 evidence::Benchmark benchmark(int64_t n, int64_t ok, int64_t failed) {
   evidence::Benchmark result;
   result.n = n;
@@ -243,6 +231,31 @@ evidence::Benchmark benchmark(int64_t n, int64_t ok, int64_t failed) {
   result.max_ns = 2'000'000;
   return result;
 }
+
+TEST(ImporterAssembleTest, ANativeRunOfWhichNothingTellsAResultIsNotValid) {
+  RunInput input = good_input("1x2", "native");
+  input.caches[0].logs[0].reading.speakers.clear();
+  EXPECT_EQ(reasons(input), Reasons{"nothing_observed"});
+  input.caches[0].logs[0].reading.benchmarks = {benchmark(2, 2, 0)};
+  EXPECT_EQ(reasons(input), Reasons{});
+}
+
+TEST(ImporterAssembleTest, NativeArmsHaveNoDiscoveryAndNeedNoRecords) {
+  for (const char* arm : {"native", "native-context", "nvml-only"}) {
+    RunInput input = good_input("2x2", arm);
+    for (CacheFiles& cache : input.caches) {
+      cache.logs[0].reading.speakers.clear();
+      cache.logs[0].reading.benchmarks = {benchmark(2, 2, 0)};
+    }
+    EXPECT_EQ(classes(input), Classes{}) << arm;
+    EXPECT_EQ(reasons(input), Reasons{}) << arm;
+  }
+  EXPECT_TRUE(has_shim("nativehami"));
+  RunInput leaked = good_input("1x2", "native");
+  leaked.caches[0].logs[0].reading.benchmarks = {benchmark(2, 2, 0)};
+  EXPECT_EQ(reasons(leaked), Reasons{"shim_in_native_arm"});
+}
+
 std::string cell(const evidence::Run& run, const std::string& name) {
   const auto rows = *evidence::parse_csv(analysis::summary_csv({run}), "summary.csv");
   for (size_t i = 0; i < rows[0].size(); ++i) {

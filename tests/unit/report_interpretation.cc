@@ -69,6 +69,20 @@ TEST(Interpretation, WithoutWallTimesTheSpanTellsTheCost) {
   EXPECT_FALSE(interpretation_says(source, "wall time"));
 }
 
+TEST(Interpretation, NvmlInitIsNotHeldAgainstCuInit) {
+  const auto source =
+      source_of(repeated("1x2", "native", 10 * kSecond, 3), repeated("1x2", "nvml-only", kSecond, 3));
+  EXPECT_FALSE(interpretation_says(source, "1x2 nvml-only is"));
+}
+
+TEST(Interpretation, NoPeerIsNoGoodNewsWhereOthersAreWrong) {
+  auto source = source_of(repeated("1x100", "legacy", 10 * kSecond, 3));
+  assign(source.runs[0], 0, 99'999);
+  test::unassign(source.runs[0], 1, evidence::DiscoveryState::kFailed);
+  EXPECT_TRUE(
+      interpretation_says(source, "no peer among 300 workers (but 1 failed and 1 hold a PID of no worker)"));
+}
+
 TEST(Interpretation, OfASingleRunNothingIsSure) {
   EXPECT_TRUE(interpretation_says(
       source_of(repeated("1x2", "native", 10 * kSecond, 1), repeated("1x2", "legacy", 50 * kSecond, 1)),
@@ -132,15 +146,17 @@ TEST(Limits, WhatARunWasMadeOnIsSaid) {
   auto source = source_of(repeated("1x2", "legacy", kSecond, 1));
   EXPECT_TRUE(limits_say(source, "Simulated node"));
   EXPECT_FALSE(limits_say(source, "Not checked against a launcher"));
-  EXPECT_TRUE(limits_say(source, "make no context, allocate no memory and launch no kernel"));
+  EXPECT_TRUE(limits_say(source, "nobody allocates memory or launches a kernel"));
   source.runs[0].record.truth = "log";
   source.runs[0].record.node = evidence::NodeKind::kUnknown;
   source.runs[0].record.imported_from = "hami-logs";
   EXPECT_FALSE(limits_say(source, "Simulated node"));
   EXPECT_TRUE(limits_say(source, "Not checked against a launcher"));
   EXPECT_TRUE(limits_say(source, "nobody watched these runs"));
+  EXPECT_TRUE(limits_say(source, "The logs do not say what the workers did besides cuInit"));
+  EXPECT_FALSE(limits_say(source, "nobody allocates memory"));
   source.runs[0].record.workload = evidence::Workload::kContext;
-  EXPECT_FALSE(limits_say(source, "make no context"));
+  EXPECT_FALSE(limits_say(source, "The workload is cuInit alone"));
   EXPECT_TRUE(limits_say(source, "make one context and stop"));
 }
 
