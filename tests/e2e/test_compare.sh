@@ -64,5 +64,5 @@ for record in broken/runs/*3x2-native*/workers.jsonl; do
   sed -i 's/"fate":"finished"/"fate":"died"/' "$record"
 done
 expect_exit 3 "$rollcall" compare A broken
-grep -q '1 of 2 conditions could not be compared: no valid run on a side' err || fail "the missing one is not said"
+grep -q '1 of 2 conditions could not be compared: no valid run, or nothing measured, on a side' err || fail "the missing one is not said"
 grep -q 'no valid run in B, so nothing is compared' out || fail "the condition without valid runs is not named"

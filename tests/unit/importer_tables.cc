@@ -74,6 +74,13 @@ evidence::RunRecord run_of(const char* topology, const char* arm, int repetition
   return record;
 }
 
+TEST(ImporterTruthTest, AColumnThatStandsTwiceIsRefused) {
+  const auto truth = parse_truth("slot,cache,pid,pid\n0,0,5,6\n", "w.csv");
+  ASSERT_FALSE(truth);
+  EXPECT_EQ(truth.error().kind, base::ErrorKind::kUsage);
+  EXPECT_NE(truth.error().line().find("the column 'pid' twice"), std::string::npos);
+}
+
 TEST(ImporterWallTimesTest, AreJoinedWhereNothingWasMeasured) {
   auto times =
       WallTimes::parse("topology,arm,run,external_wall_s\n1x250,hami,1,16.48\n1x250,hami,2,\n", "t.csv");
