@@ -77,8 +77,8 @@ TEST(HamiLogTest, OtherMessagesSayNothing) {
 }
 
 TEST(HamiLogTest, ANumberThatIsNoPidIsUnclear) {
-  for (const char* number : {"", "0", "-5", "+5", " 5", "0x5", "5.", "5,", "five", "620\t",
-                             "2147483648", "9223372036854775808", "99999999999999999999999"}) {
+  for (const char* number : {"", "0", "-5", "+5", " 5", "0x5", "5.", "5,", "five", "620\t", "2147483648",
+                             "9223372036854775808", "99999999999999999999999"}) {
     expect_unclear(kInfo + "hostPid=" + number);
   }
   EXPECT_EQ(parse(kInfo + "hostPid=2147483647").assigned_pid, INT32_MAX);
