@@ -154,9 +154,8 @@ std::string_view to_text(UnclearReason value) {
 }
 
 bool Comparison::complete() const {
-  return !conditions.empty() && std::all_of(conditions.begin(), conditions.end(), [](const auto& c) {
-    return c.comparable() && (!c.measures.empty() || !c.classes.empty());
-  });
+  return !conditions.empty() &&
+         std::all_of(conditions.begin(), conditions.end(), [](const auto& c) { return c.compared(); });
 }
 
 Comparison compare(const ComparedEvidence& a, const ComparedEvidence& b,

@@ -97,6 +97,8 @@ struct ConditionComparison {
   WrongIdentities wrong_b;
   // Whether there is anything to compare: a valid run on both sides.
   [[nodiscard]] bool comparable() const { return valid_a > 0 && valid_b > 0; }
+  // And something was: valid runs alone may have measured nothing.
+  [[nodiscard]] bool compared() const { return comparable() && (!measures.empty() || !classes.empty()); }
 };
 
 struct Comparison {

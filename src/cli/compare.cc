@@ -85,7 +85,7 @@ int verdict(const analysis::Comparison& comparison) {
   }
   int missing = 0;
   for (const auto& condition : comparison.conditions) {
-    missing += condition.comparable() && (!condition.measures.empty() || !condition.classes.empty()) ? 0 : 1;
+    missing += condition.compared() ? 0 : 1;
   }
   tell(fmt::format(
       "rollcall: {} of {} conditions could not be compared: no valid run, or nothing measured, on a side",

@@ -2,29 +2,12 @@
 #include <nlohmann/json.hpp>
 
 #include "report/comparison.h"
+#include "report/json_values.h"
 
 namespace rollcall::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <typename T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
-Json json_of(const std::optional<analysis::Interval>& interval) {
-  return interval ? Json{interval->low, interval->high} : Json(nullptr);
-}
-
-Json json_of(const analysis::Estimate& value) {
-  Json json;
-  json["n"] = value.n;
-  json["mean"] = or_null(value.mean);
-  json["sd"] = or_null(value.sd);
-  json["median"] = or_null(value.median);
-  return json;
-}
 
 Json json_of(const analysis::ConditionName& name) {
   Json json;
@@ -38,7 +21,7 @@ Json json_of(const analysis::ConditionName& name) {
 // Verdict, reason and how many runs a side would tell.
 template <typename Row>
 void add_verdict(Json& json, const Row& row) {
-  json["ci95"] = json_of(row.ci95);
+  json["ci95"] = interval_json(row.ci95);
   json["verdict"] = to_text(row.verdict);
   json["reason"] = row.reason == analysis::UnclearReason::kNone ? Json(nullptr) : Json(to_text(row.reason));
   const bool advisable = row.runs_needed && *row.runs_needed <= analysis::kMostRunsAdvised;
@@ -48,8 +31,8 @@ void add_verdict(Json& json, const Row& row) {
 Json json_of(const analysis::MeasureComparison& m) {
   Json json;
   json["measure"] = m.measure;
-  json["a"] = json_of(m.a);
-  json["b"] = json_of(m.b);
+  json["a"] = sample_json(m.a);
+  json["b"] = sample_json(m.b);
   json["ratio"] = or_null(m.ratio);
   add_verdict(json, m);
   return json;
@@ -70,7 +53,7 @@ Json json_of(const analysis::ConditionComparison& c) {
   if (!(c.a == c.b)) json["b_is"] = json_of(c.b);
   json["runs"] = Json{
       {"valid_a", c.valid_a}, {"invalid_a", c.invalid_a}, {"valid_b", c.valid_b}, {"invalid_b", c.invalid_b}};
-  json["compared"] = c.comparable();
+  json["compared"] = c.compared();
   json["measures"] = Json::array();
   for (const auto& m : c.measures) json["measures"].push_back(json_of(m));
   json["classes"] = Json::array();

@@ -2,6 +2,7 @@
 // null where that says "no discovery" or "not known".
 #include <nlohmann/json.hpp>
 
+#include "report/json_values.h"
 #include "report/terminal.h"
 
 namespace rollcall::report {
@@ -9,26 +10,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-template <typename T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
-Json json_of(const std::optional<analysis::Interval>& interval) {
-  return interval ? Json{interval->low, interval->high} : Json(nullptr);
-}
-
 Json json_of(analysis::IntervalMethod method) {
   return method == analysis::IntervalMethod::kNone ? Json(nullptr) : Json(to_text(method));
 }
 
 Json json_of(const analysis::Estimate& value) {
-  Json json;
-  json["n"] = value.n;
-  json["mean"] = or_null(value.mean);
-  json["sd"] = or_null(value.sd);
-  json["median"] = or_null(value.median);
-  json["ci95"] = json_of(value.ci95);
+  Json json = sample_json(value);
+  json["ci95"] = interval_json(value.ci95);
   json["ci95_method"] = json_of(value.method);
   json["few"] = value.few();
   return json;
@@ -44,7 +32,7 @@ Json json_of(const analysis::MeasureRow& row) {
   json["measure"] = row.measure;
   json.update(json_of(row.estimate));
   json["ratio_to_native"] = or_null(row.to_native.value);
-  json["ratio_ci95"] = json_of(row.to_native.ci95);
+  json["ratio_ci95"] = interval_json(row.to_native.ci95);
   json["ratio_ci95_method"] = json_of(row.to_native.method);
   json["outliers"] = Json::array();
   for (const auto& outlier : row.outliers) json["outliers"].push_back(outlier.run_id);
@@ -77,7 +65,7 @@ Json json_of(const analysis::Condition& c) {
   json["external_wall_s"] = json_of(c.external_wall_s);
   json["span_s"] = json_of(c.span_s);
   json["ratio_to_native"] = or_null(c.ratio_to_native.value);
-  json["ratio_ci95"] = json_of(c.ratio_to_native.ci95);
+  json["ratio_ci95"] = interval_json(c.ratio_to_native.ci95);
   json["ratio_ci95_method"] = json_of(c.ratio_to_native.method);
   return json;
 }

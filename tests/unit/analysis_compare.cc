@@ -326,5 +326,15 @@ TEST(Environments, AFieldThatDoesNotExistCannotBeAllowed) {
             std::string::npos);
 }
 
+TEST(Compare, ValidRunsThatMeasuredNothingAreNoComparison) {
+  ConditionComparison condition;
+  condition.valid_a = condition.valid_b = 3;
+  Comparison comparison;
+  comparison.conditions = {condition};
+  EXPECT_FALSE(comparison.complete());
+  comparison.conditions[0].measures.emplace_back();
+  EXPECT_TRUE(comparison.complete());
+}
+
 }  // namespace
 }  // namespace rollcall::analysis
