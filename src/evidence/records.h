@@ -52,17 +52,24 @@ enum class Stage { kNone, kStarted, kReady, kReleased, kInitialised, kFinished }
 // What an identity source found out about what the shim discovered.
 enum class DiscoveryState {
   kNoEvidence,     // nothing there: no slot, not read in time, source not applicable
-  kAssigned,       // the shim claims `assigned_pid`
+  kAssigned,       // the shim claims a PID, or two: `assigned_pid`, `assigned_nvml_pid`
   kFailed,         // the shim says that it failed or gave up; `reason` says how
   kContradicting,  // two sources disagree
 };
 
 struct Discovery {
   DiscoveryState state = DiscoveryState::kNoEvidence;
-  std::string source;                       // the identity source that spoke: "rollcall", …
-  std::optional<int64_t> assigned_pid;      // set exactly when kAssigned
-  std::string tier;                         // how it was discovered, e.g. "snapshot-diff"; empty if unknown
-  std::string reason;                       // for the other states: why; a code such as "equal_counts"
+  std::string source;  // the identity source that spoke: "rollcall", …
+  // What it claims: one number, of the arm's identity kind; or, with the kind `both`, the
+  // host PID and the NVML PID, of which one may be missing. None unless kAssigned.
+  std::optional<int64_t> assigned_pid;
+  std::optional<int64_t> assigned_nvml_pid;
+  std::string tier;       // how assigned_pid was discovered, e.g. "snapshot-diff"; empty if unknown
+  std::string nvml_tier;  // the same of assigned_nvml_pid
+  // Why assigned_pid is missing; a code such as "equal_counts". nvml_reason: the same of
+  // assigned_nvml_pid, with the kind `both` alone.
+  std::string reason;
+  std::string nvml_reason;
   std::optional<int64_t> added_ns;          // all time inside the shim less the real calls it wraps
   std::optional<int64_t> context_added_ns;  // the same for its hook on the first context
 
@@ -157,7 +164,8 @@ struct RunRecord {
   Hold hold = Hold::kNone;
   // CUDA_VISIBLE_DEVICES of the workers, dealt to the caches in turn; empty: not set.
   std::vector<std::string> devices{};
-  int neighbours = 0;  // processes without a shim that came and went meanwhile
+  int neighbours = 0;   // processes without a shim that came and went meanwhile
+  bool broker = false;  // the launcher ran a broker of its own for this run
   // PIDs that NVML listed before the first worker; unset: not asked (simulated node).
   std::optional<std::vector<int64_t>> processes_before{};
   // Who says which PID is whose: "launcher", or "log" for imported logs without its record.

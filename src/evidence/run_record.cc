@@ -131,6 +131,7 @@ std::string print_run(const RunRecord& record) {
   json["hold"] = to_text(record.hold);
   if (!record.devices.empty()) json["devices"] = print_texts(record.devices);
   if (record.neighbours != 0) json["neighbours"] = record.neighbours;
+  if (record.broker) json["broker"] = true;
   if (record.processes_before) {
     // Cut like everything that a node could make long without end; one is enough to count.
     const auto& all = *record.processes_before;
@@ -177,6 +178,7 @@ base::Result<RunRecord> parse_run(std::string_view json, const std::string& wher
   record.workload = reader.word<Workload>("workload");
   record.hold = reader.word<Hold>("hold");
   if (reader.has("devices")) record.devices = reader.texts("devices", kMaxListed);
+  if (reader.has("broker")) record.broker = reader.boolean("broker");
   if (reader.has("neighbours")) {
     record.neighbours = static_cast<int>(reader.integer("neighbours", kCount));
   }

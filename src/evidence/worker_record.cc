@@ -34,8 +34,11 @@ Json print_discovery(const Discovery& discovery) {
   json["state"] = to_text(discovery.state);
   json["source"] = clean_text(discovery.source);
   put(json, "assigned_pid", discovery.assigned_pid);
+  put(json, "assigned_nvml_pid", discovery.assigned_nvml_pid);
   json["tier"] = clean_text(discovery.tier);
+  if (!discovery.nvml_tier.empty()) json["nvml_tier"] = clean_text(discovery.nvml_tier);
   json["reason"] = clean_text(discovery.reason);
+  if (!discovery.nvml_reason.empty()) json["nvml_reason"] = clean_text(discovery.nvml_reason);
   put(json, "added_ns", discovery.added_ns);
   put(json, "context_added_ns", discovery.context_added_ns);
   return json;
@@ -47,12 +50,16 @@ base::Result<Discovery> parse_discovery(const Json& json, const std::string& whe
   discovery.state = reader.word<DiscoveryState>("state");
   discovery.source = reader.text("source");
   discovery.assigned_pid = reader.optional_integer("assigned_pid");
+  discovery.assigned_nvml_pid = reader.optional_integer("assigned_nvml_pid");
   discovery.tier = reader.text("tier");
+  if (reader.has("nvml_tier")) discovery.nvml_tier = reader.text("nvml_tier");
   discovery.reason = reader.text("reason");
+  if (reader.has("nvml_reason")) discovery.nvml_reason = reader.text("nvml_reason");
   discovery.added_ns = reader.optional_integer("added_ns");
   discovery.context_added_ns = reader.optional_integer("context_added_ns");
-  if (discovery.assigned_pid.has_value() != (discovery.state == DiscoveryState::kAssigned)) {
-    reader.fail("assigned_pid", "it exactly where the state is \"assigned\"", json);
+  const bool assigned = discovery.assigned_pid || discovery.assigned_nvml_pid;
+  if (assigned != (discovery.state == DiscoveryState::kAssigned)) {
+    reader.fail("assigned_pid", "it, or assigned_nvml_pid, exactly where the state is \"assigned\"", json);
   }
   if (auto done = reader.done(); !done) return tl::unexpected<base::Error>(done.error());
   return discovery;

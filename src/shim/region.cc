@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/process.h"
+#include "hostpid/types.h"
 #include "shim/lock.h"
 
 namespace rollcall::shim {
@@ -72,7 +73,8 @@ RegionCheck check_region(const RegionHeader& header, uint64_t file_size_bytes) {
   // nothing or exactly the fields that set_up writes first.
   if (magic == 0 && file_size_bytes == kRegionSizeBytes) {
     const bool untouched = all_zero(&header, sizeof header);
-    const bool half_made = (header.major == kRegionMajor || header.major == 0) && header.minor == 0 &&
+    const bool half_made = (header.major == kRegionMajor || header.major == 0) &&
+                           header.minor <= kRegionMinor &&
                            (header.slots == kRegionSlots || header.slots == 0) &&
                            (header.slot_size_bytes == sizeof(RegionSlot) || header.slot_size_bytes == 0) &&
                            all_zero(header.reserved, sizeof header.reserved);
@@ -149,6 +151,14 @@ Region::Join Region::claim_slot() {
     slot->discovery_ns = kRegionUnset;
     slot->added_ns = kRegionUnset;
     slot->context_added_ns = kRegionUnset;
+    slot->nvml_pid = 0;
+    slot->nvml_tier = static_cast<uint32_t>(Tier::kNone);
+    slot->nvml_reason = static_cast<uint32_t>(Reason::kNone);
+    slot->host_status = 0;
+    slot->nvml_status = 0;
+    slot->nvml_view = 0;
+    slot->challenges = 0;
+    slot->challenge_rounds = 0;
     slot->status.store(static_cast<uint32_t>(SlotStatus::kJoined), std::memory_order_release);
     slot_ = slot;
     return Join::kOk;
@@ -174,12 +184,24 @@ const char* to_text(Tier tier) {
       return "";
     case Tier::kSnapshotDiff:
       return "snapshot-diff";
+    case Tier::kInitialNamespace:
+      return "initial-namespace";
+    case Tier::kBroker:
+      return "broker";
+    case Tier::kChallenge:
+      return "challenge";
   }
   return "unknown";
 }
 
 const char* to_text(Reason reason) {
+  if (reason >= Reason::kHostpidFirst) {
+    const auto own = static_cast<uint32_t>(reason) - static_cast<uint32_t>(Reason::kHostpidFirst);
+    if (own > static_cast<uint32_t>(hostpid::Reason::kLast)) return "unknown";
+    return hostpid::to_text(static_cast<hostpid::Reason>(own));
+  }
   switch (reason) {
+    case Reason::kHostpidFirst:
     case Reason::kNone:
       return "";
     case Reason::kNvmlUnavailable:

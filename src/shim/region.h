@@ -2,10 +2,13 @@
 // writes down what it discovered. The launcher (or an operator) reads it while
 // they live or after they died; nothing is cleared at exit.
 //
-// Layout, version 1.0, little endian, fixed size:
+// Layout, version 1.1, little endian, fixed size:
 //
 //   offset 0     header, 4096 bytes (RegionHeader)
 //   offset 4096  4096 slots of 128 bytes (RegionSlot)
+//
+// Version 1.0 had no fields of a second number: a reader finds zeros there, which say
+// just that.
 //
 // Crash-safe without a recovery step: the header's magic is written last, under
 // the file's set-up lock, so a file whose maker died is all zero in the header
@@ -27,7 +30,7 @@ namespace rollcall::shim {
 
 inline constexpr uint64_t kRegionMagic = 0x3130474552434c52;  // "RLCREG01", little endian
 inline constexpr uint32_t kRegionMajor = 1;
-inline constexpr uint32_t kRegionMinor = 0;
+inline constexpr uint32_t kRegionMinor = 1;
 // As many as one run may have workers, all of them on one cache.
 inline constexpr uint32_t kRegionSlots = 4096;
 
@@ -35,25 +38,35 @@ enum class SlotStatus : uint32_t {
   kEmpty = 0,
   kJoined = 1,       // in the region; has not begun to discover
   kDiscovering = 2,  // began; a slot that stays here lost its owner in the middle
-  kAssigned = 3,     // assigned_pid is what it discovered
-  kFailed = 4,       // it says that it failed or gave up: see reason
+  // At least one number was discovered: assigned_pid, or with the arm `tiered` the host PID
+  // there and the NVML PID in nvml_pid; 0 is one that is not known.
+  kAssigned = 3,
+  kFailed = 4,  // none was; it says that it failed or gave up: see reason
 };
 
-enum class Tier : uint32_t { kNone = 0, kSnapshotDiff = 1 };
+enum class Tier : uint32_t {
+  kNone = 0,
+  kSnapshotDiff = 1,
+  kInitialNamespace = 2,
+  kBroker = 3,
+  kChallenge = 4,
+};
 
 // Why a discovery failed. The text form is what evidence shows.
 enum class Reason : uint32_t {
   kNone = 0,
-  kNvmlUnavailable = 1,  // libnvidia-ml.so.1 missing, or it refused to start
-  kListFailed = 2,       // NVML would not list the processes
-  kContextFailed = 3,    // the driver would not make the probe context
-  kEqualCounts = 4,      // as many processes after the probe context as before
-  kNoNewPid = 5,         // none of those after was new
-  kLockTimeout = 6,      // gave up waiting for the lock
-  kLockFailed = 7,       // the lock could not be used at all
-  kNoMemory = 8,         // no memory for the lists
-  kOutOfMemory = 10,     // the device had no memory left for the probe context
-  kDriverIncomplete = 9  // a driver function that the probe needs is missing
+  kNvmlUnavailable = 1,   // libnvidia-ml.so.1 missing, or it refused to start
+  kListFailed = 2,        // NVML would not list the processes
+  kContextFailed = 3,     // the driver would not make the probe context
+  kEqualCounts = 4,       // as many processes after the probe context as before
+  kNoNewPid = 5,          // none of those after was new
+  kLockTimeout = 6,       // gave up waiting for the lock
+  kLockFailed = 7,        // the lock could not be used at all
+  kNoMemory = 8,          // no memory for the lists
+  kOutOfMemory = 10,      // the device had no memory left for the probe context
+  kDriverIncomplete = 9,  // a driver function that the probe needs is missing
+  // From here on libhostpid's own: kHostpidFirst + hostpid::Reason.
+  kHostpidFirst = 1000,
 };
 
 struct RegionHeader {
@@ -82,8 +95,17 @@ struct RegionSlot {
   int64_t lock_wait_ns;
   int64_t discovery_ns;      // from the start of discovery to its end, the wait included
   int64_t added_ns;          // all time in the shim up to the end of cuInit, less the real cuInit
-  int64_t context_added_ns;  // kRegionUnset: this version has no hook on contexts
-  unsigned char reserved[48];
+  int64_t context_added_ns;  // the same of its hooks on contexts up to the first; kRegionUnset: none yet
+  // Of the arm `tiered`. Written before status.
+  int32_t nvml_pid;
+  uint32_t nvml_tier;    // Tier
+  uint32_t nvml_reason;  // Reason: why nvml_pid is 0
+  uint32_t host_status;  // hostpid_status of either number
+  uint32_t nvml_status;
+  uint32_t nvml_view;         // hostpid_nvml_view, as the broker told it
+  uint32_t challenges;        // begun so far
+  uint32_t challenge_rounds;  // of the last one
+  unsigned char reserved[16];
 };
 static_assert(sizeof(RegionSlot) == 128);
 inline constexpr int64_t kRegionUnset = INT64_MIN;

@@ -47,6 +47,14 @@ inline constexpr RegionField kRegionFields[] = {
     ROLLCALL_SLOT_FIELD(discovery_ns),
     ROLLCALL_SLOT_FIELD(added_ns),
     ROLLCALL_SLOT_FIELD(context_added_ns),
+    ROLLCALL_SLOT_FIELD(nvml_pid),
+    ROLLCALL_SLOT_FIELD(nvml_tier),
+    ROLLCALL_SLOT_FIELD(nvml_reason),
+    ROLLCALL_SLOT_FIELD(host_status),
+    ROLLCALL_SLOT_FIELD(nvml_status),
+    ROLLCALL_SLOT_FIELD(nvml_view),
+    ROLLCALL_SLOT_FIELD(challenges),
+    ROLLCALL_SLOT_FIELD(challenge_rounds),
     ROLLCALL_SLOT_FIELD(reserved),
 };
 #undef ROLLCALL_HEADER_FIELD

@@ -50,6 +50,8 @@ struct PlanRequest {
   std::optional<double> time_scale;
   std::optional<std::string> workload;
   std::optional<std::string> hold;
+  std::optional<std::string> isolate;
+  std::optional<bool> broker;
   std::optional<std::string> view;
   std::optional<std::string> order;
   std::optional<int64_t> seed;
@@ -87,6 +89,9 @@ struct Plan {
   double time_scale = 1;
   evidence::Workload workload = evidence::Workload::kInit;
   evidence::Hold hold = evidence::Hold::kNone;
+  // kPid: each cache's workers in a PID, mount and IPC namespace of their own.
+  evidence::Isolation isolation = evidence::Isolation::kNone;
+  bool broker = false;  // a broker of the experiment's own, for our own shim
   evidence::NvmlView view = evidence::NvmlView::kGlobal;
   Order order = Order::kInterleaved;
   uint64_t seed = 0;

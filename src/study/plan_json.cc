@@ -63,6 +63,8 @@ Plan from_json(const Json& json) {
   plan.node = word<evidence::NodeKind>(json, "node");
   plan.workload = word<evidence::Workload>(json, "workload");
   plan.hold = word<evidence::Hold>(json, "hold");
+  if (json.contains("isolation")) plan.isolation = word<evidence::Isolation>(json, "isolation");
+  plan.broker = json.value("broker", false);
   plan.view = word<evidence::NvmlView>(json, "view");
   for (const Json& arm : json.value("shims", Json::array())) plan.shims.push_back(read_arm(arm));
   plan.neighbours = json.value("neighbours", 0);
@@ -113,6 +115,8 @@ std::string print_plan(const Plan& plan) {
   json["node"] = evidence::to_text(plan.node);
   json["workload"] = evidence::to_text(plan.workload);
   json["hold"] = evidence::to_text(plan.hold);
+  if (plan.isolation != evidence::Isolation::kNone) json["isolation"] = evidence::to_text(plan.isolation);
+  if (plan.broker) json["broker"] = true;
   json["view"] = evidence::to_text(plan.view);
   if (plan.neighbours > 0) json["neighbours"] = plan.neighbours;
   if (!plan.devices.empty()) json["devices"] = plan.devices;

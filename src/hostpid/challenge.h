@@ -1,0 +1,84 @@
+// Tier 3, the allocation challenge: a process that holds a context allocates a random
+// amount of device memory and frees it; the entry of NVML's list that rose and fell by
+// exactly that much, round after round, is its own. No lock, no helper, no probe
+// context. docs/identity.md has the argument why it is sound and the bound.
+//
+// The rule. A round is: draw k from 1 … kSteps, list, allocate k steps, list, free,
+// list (the last list of a round is the first of the next). An entry answers if it
+// stands in all three with a rise of exactly k steps and then a fall of exactly k
+// steps. An entry that has answered in kWinningRounds rounds without a miss, and is
+// the only such one, is the own. A miss sets an entry's count back to nothing. It ends
+// as ambiguous where nobody has got so far after kMaxRounds, where a list was truncated
+// or names one PID twice, and where two got so far in the same round.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hostpid/types.h"
+
+namespace rollcall::hostpid {
+
+// NVML's figure for a process moves in steps of 2 MiB (measured, driver 580).
+inline constexpr uint64_t kStepBytes = 2ULL << 20;
+
+struct ChallengeRule {
+  uint32_t steps = 32;          // k is drawn from 1 … steps; a power of two
+  uint32_t winning_rounds = 7;  // consecutive answers
+  uint32_t max_rounds = 64;
+};
+inline constexpr ChallengeRule kChallengeRule{};
+
+// As many as NVML returns for one device; a list of that length is taken for truncated.
+inline constexpr size_t kMaxListed = 950;
+
+struct ListedProcess {
+  uint32_t pid = 0;
+  uint64_t used_bytes = 0;
+};
+
+enum class ListResult {
+  kOk,
+  kFailed,
+  kTruncated,          // as many as NVML returns at most, or it said that more would be needed
+  kMemoryNotReported,  // an entry says that its memory is not known
+};
+enum class AllocateResult { kOk, kNoMemory, kFailed };
+
+// The driver, on one device, with the context already current.
+struct ChallengeDriver {
+  void* self = nullptr;
+  // Fills at most kMaxListed entries, in any order.
+  ListResult (*list)(void* self, ListedProcess* entries, size_t* count) = nullptr;
+  AllocateResult (*allocate)(void* self, uint64_t bytes, uint64_t* pointer) = nullptr;
+  bool (*release)(void* self, uint64_t pointer) = nullptr;
+  // Bytes free on the device; false: not known, which is not enough.
+  bool (*free_bytes)(void* self, uint64_t* bytes) = nullptr;
+};
+
+struct ChallengeResult {
+  Reason reason = Reason::kNone;  // kNone: pid is the own entry
+  uint32_t pid = 0;
+  uint32_t rounds = 0;
+};
+
+// Where the lists live. The caller provides it (a mapping rather than the stack of a
+// host's thread); contents do not matter.
+struct ChallengeMemory {
+  struct Counted {
+    ListedProcess process;
+    uint32_t answered = 0;  // consecutive rounds
+  };
+  ListedProcess lists[3][kMaxListed];
+  Counted counted[kMaxListed];
+};
+
+// Holds at most one allocation, of rule.steps * kStepBytes, and leaves none behind
+// whatever happens (kMemoryNotFreed if the driver itself would not take it back).
+// Wants four times its largest allocation free before each round, so that it is not
+// what makes a neighbour's allocation fail; less is kNotEnoughMemory. deadline_ns is in
+// the clock's time. Not more than one round begins after it.
+ChallengeResult challenge(const ChallengeRule& rule, const ChallengeDriver& driver, const Clock& clock,
+                          const RandomSource& random, int64_t deadline_ns, ChallengeMemory* memory);
+
+}  // namespace rollcall::hostpid
