@@ -99,8 +99,8 @@ const ListedProcess* find_from(const List& list, size_t* at, uint32_t pid) {
 // Up by so much and down again by as much, which is: back to where it was.
 bool answers(const ListedProcess& before, const ListedProcess& during, const ListedProcess& after,
              uint64_t bytes) {
-  return during.used_bytes != kMemoryUnknown && during.used_bytes > before.used_bytes &&
-         during.used_bytes - before.used_bytes == bytes && after.used_bytes == before.used_bytes;
+  return during.used_bytes > before.used_bytes && during.used_bytes - before.used_bytes == bytes &&
+         after.used_bytes == before.used_bytes;
 }
 
 struct Count {

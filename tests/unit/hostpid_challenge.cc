@@ -251,6 +251,17 @@ TEST(Challenge, NobodyWinsWithTheAnswersOfAnother) {
   expect_fails(device, Reason::kNoCandidate);
 }
 
+TEST(Challenge, ACountBelongsToAPidWhereverItStands) {
+  Device device;
+  device.before_list = [](Device& d) {  // newcomers before it, and gone again
+    d.others.clear();
+    for (uint32_t pid = 1; pid <= d.lists % 5; ++pid) d.others.push_back({pid, kContextBytes});
+  };
+  const ChallengeResult result = run(device);
+  EXPECT_EQ(result.pid, kOwn);
+  EXPECT_EQ(result.rounds, kRounds);
+}
+
 TEST(Challenge, ANeighbourThatAnsweredMostRoundsDoesNotHideTheOwn) {
   Device device;
   device.others = {{7, kContextBytes}};
