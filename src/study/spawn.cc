@@ -44,6 +44,10 @@ struct ChildPlan {
   volatile int error;
 };
 
+bool goes_elsewhere(const SpawnRequest& request) {
+  return request.enters != nullptr || request.founds != nullptr;
+}
+
 [[noreturn]] void give_up(ChildPlan* plan) {
   plan->error = errno;
   _exit(127);
@@ -104,8 +108,7 @@ void enter_namespaces(ChildPlan* plan) {
   // launcher cannot be seen (getppid() is 0 whether it lives or not). There its death is
   // told by the lifeline of PID 1, which ends with all that are in its namespace; PID 1
   // itself reads it first of all.
-  const bool elsewhere = request.enters != nullptr || request.founds != nullptr;
-  if (!elsewhere && getppid() != plan->parent) _exit(127);
+  if (!goes_elsewhere(request) && getppid() != plan->parent) _exit(127);
   // A group of its own: what is typed at the terminal is for the launcher, which
   // ends its workers in order.
   if (setpgid(0, 0) != 0) give_up();
@@ -174,7 +177,6 @@ base::Result<Child> spawn(const SpawnRequest& request) {
   }
   const base::Fd null_fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!null_fd.valid()) return base::system_failure("/dev/null", "open", errno);
-  const bool elsewhere = request.enters != nullptr || request.founds != nullptr;
   // On our own stack: to the sanitisers it is the one of this thread.
   alignas(16) char stack[kStackBytes];
   // No signal may be handled in the child while it runs on our memory.
@@ -187,7 +189,7 @@ base::Result<Child> spawn(const SpawnRequest& request) {
   ChildPlan plan{&request, null_fd.get(), getpid(), &none, stack + kStackBytes, -1, "", 0};
   pid_t pid = vfork();
   if (pid == 0) {
-    if (elsewhere) start_elsewhere(&plan);
+    if (goes_elsewhere(request)) start_elsewhere(&plan);
     become_worker(&plan);
   }
   const int fork_error = errno;
@@ -196,7 +198,7 @@ base::Result<Child> spawn(const SpawnRequest& request) {
     return base::system_failure("fork", "start a worker", fork_error,
                                 "too many processes; see 'ulimit -u', kernel.pid_max and pids.max");
   }
-  if (elsewhere) {
+  if (goes_elsewhere(request)) {
     reap(pid);
     pid = plan.pid;
   }
