@@ -72,6 +72,18 @@ const char* after_name(const char* text, size_t length) {
 // 52 fields of at most 20 digits and a name of at most 64 bytes fit.
 constexpr size_t kStatBytes = 2048;
 
+uint64_t start_time_from(const char* path) {
+  char text[kStatBytes];
+  const ssize_t length = read_small_file(path, text, sizeof text);
+  return length > 0 ? parse_start_time(text, static_cast<size_t>(length)) : 0;
+}
+
+// statx, because a guest must load where the C library does not show stat (before 2.33).
+uint64_t inode_of(const char* path) {
+  struct statx info {};
+  return statx(AT_FDCWD, path, 0, STATX_INO, &info) == 0 ? info.stx_ino : 0;
+}
+
 ssize_t read_stat(pid_t pid, char* text) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/stat", static_cast<int>(pid));
@@ -96,9 +108,13 @@ uint64_t parse_start_time(const char* text, size_t length) {
 }
 
 uint64_t process_start_time(pid_t pid) {
-  char text[kStatBytes];
-  const ssize_t length = read_stat(pid, text);
-  return length > 0 ? parse_start_time(text, static_cast<size_t>(length)) : 0;
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/stat", static_cast<int>(pid));
+  return start_time_from(path);
+}
+
+uint64_t own_start_time() {
+  return start_time_from("/proc/self/stat");
 }
 
 char process_state(pid_t pid) {
@@ -111,13 +127,11 @@ char process_state(pid_t pid) {
 uint64_t pid_namespace_inode(pid_t pid) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/ns/pid", static_cast<int>(pid));
-  struct stat info {};
-  return stat(path, &info) == 0 ? static_cast<uint64_t>(info.st_ino) : 0;
+  return inode_of(path);
 }
 
 uint64_t own_pid_namespace_inode() {
-  struct stat info {};
-  return stat("/proc/self/ns/pid", &info) == 0 ? static_cast<uint64_t>(info.st_ino) : 0;
+  return inode_of("/proc/self/ns/pid");
 }
 
 size_t parse_nspid(const char* text, size_t length, pid_t* pids, size_t capacity) {
