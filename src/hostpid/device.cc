@@ -5,6 +5,8 @@
 #include <dlfcn.h>
 #include <sys/mman.h>
 
+#include <initializer_list>
+
 #include "base/old_glibc.h"
 
 ROLLCALL_OLD_SYMBOL(dlopen);

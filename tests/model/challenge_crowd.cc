@@ -2,6 +2,7 @@
 // watched process behind them, so that the rule need not sort.
 #include "model/challenge_crowd.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -14,6 +15,15 @@ namespace {
 constexpr uint64_t kContextBytes = 518ULL << 20;
 constexpr uint64_t kDeviceBytes = 139ULL << 30;
 
+// Of a neighbour's 16 random bits five say what it does, the others by how much.
+uint16_t step_mask(const ChallengeRule& rule) {
+  return static_cast<uint16_t>((rule.steps - 1) & 0x7FF);
+}
+
+uint16_t fresh_steps(uint16_t bits, uint16_t mask) {
+  return static_cast<uint16_t>(1 + ((bits >> 5) & mask));
+}
+
 }  // namespace
 
 Crowd::Crowd(const CrowdSettings& settings, const ChallengeRule& rule, uint64_t seed)
@@ -21,30 +31,42 @@ Crowd::Crowd(const CrowdSettings& settings, const ChallengeRule& rule, uint64_t 
       rule_(rule),
       random_(seed),
       held_steps_(settings.neighbours),
+      bits_((settings.neighbours + 3) / 4 * 4),
       memory_(std::make_unique<ChallengeMemory>()) {}
 
-void Crowd::begin() {
-  first_list_ = true;
-  for (uint32_t& held : held_steps_) {
+void Crowd::draw_bits() {
+  for (size_t i = 0; i < bits_.size(); i += 4) {
     const uint64_t word = random_.next();
-    held = settings_.drift_in_16 != 0 && (word & 1) != 0 ? fresh_steps(word) : 0;
+    memcpy(&bits_[i], &word, sizeof word);
   }
 }
 
-// What the neighbours do between two of our lists. Written without branches, which
-// random bits would make the machine guess wrong half of the time.
-void Crowd::advance() {
-  uint64_t word = 0;
+void Crowd::begin() {
+  first_list_ = true;
+  draw_bits();
   for (size_t i = 0; i < held_steps_.size(); ++i) {
-    word = i % 4 == 0 ? random_.next() : word >> 16;
-    uint32_t& held = held_steps_[i];
-    const bool one_step = (word & 15) >= settings_.drift_in_16;
-    const bool two_steps = (word & 16) != 0;  // a free and an allocation
-    const uint32_t fresh = fresh_steps(word);
-    const uint32_t from_free = one_step ? fresh : 0;
-    const uint32_t unless_one = two_steps ? fresh : held;
-    const uint32_t from_held = one_step ? 0 : unless_one;
-    held = held != 0 ? from_held : from_free;
+    const bool holds = settings_.drift_in_16 != 0 && (bits_[i] & 1) != 0;
+    held_steps_[i] = holds ? fresh_steps(bits_[i], step_mask(rule_)) : uint16_t{0};
+  }
+}
+
+// What the neighbours do between two of our lists. In words of one width and without
+// branches, so that the compiler makes vectors of it: this is where the time goes.
+void Crowd::advance() {
+  draw_bits();
+  const auto drift = static_cast<uint16_t>(settings_.drift_in_16);
+  const uint16_t mask = step_mask(rule_);
+  const size_t count = held_steps_.size();
+  for (size_t i = 0; i < count; ++i) {
+    const uint16_t bits = bits_[i];
+    const uint16_t held = held_steps_[i];
+    const uint16_t fresh = fresh_steps(bits, mask);
+    const uint16_t one_step = (bits & 15) >= drift ? 0xFFFF : 0;
+    const uint16_t two_steps = (bits & 16) != 0 ? 0xFFFF : 0;  // a free and an allocation
+    const uint16_t is_held = held != 0 ? 0xFFFF : 0;
+    const uint16_t after_one = fresh & ~is_held;
+    const uint16_t after_other = (fresh & is_held & two_steps) | (held & ~two_steps);
+    held_steps_[i] = (after_one & one_step) | (after_other & ~one_step);
   }
 }
 
@@ -52,7 +74,7 @@ void Crowd::list(ListedProcess* entries, size_t* count) {
   if (!first_list_) advance();
   first_list_ = false;
   *count = 0;
-  for (const uint32_t held : held_steps_) {
+  for (const uint16_t held : held_steps_) {
     const auto pid = static_cast<uint32_t>(*count + 1);
     entries[(*count)++] = {pid, kContextBytes + held * kStepBytes};
   }

@@ -33,18 +33,16 @@ class Crowd {
   [[nodiscard]] bool is_own(uint32_t pid) const { return pid == settings_.neighbours + 1; }
 
  private:
+  void draw_bits();
   void begin();
   void advance();
-  // From 16 random bits, of which the lowest five say what the neighbour does.
-  uint32_t fresh_steps(uint64_t bits) const {
-    return 1 + (static_cast<uint32_t>(bits >> 5) & 0x7FF & (rule_.steps - 1));
-  }
   void list(hostpid::ListedProcess* entries, size_t* count);
 
   CrowdSettings settings_;
   hostpid::ChallengeRule rule_;
   Random random_;
-  std::vector<uint32_t> held_steps_;  // of each neighbour
+  std::vector<uint16_t> held_steps_;  // of each neighbour
+  std::vector<uint16_t> bits_;        // random, for each
   uint64_t own_bytes_ = 0;
   bool first_list_ = true;
   std::unique_ptr<hostpid::ChallengeMemory> memory_;
