@@ -3,6 +3,7 @@
 #include "hostpid/device.h"
 
 #include <dlfcn.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include <initializer_list>
@@ -35,8 +36,8 @@ void* find_by_default(void* /*data*/, const char* name) {
 // As NVML spells it: "GPU-" and the bytes in hexadecimal, 8-4-4-4-12.
 void format_uuid(const gpu::CuUuid& uuid, char (&text)[kUuidTextBytes]) {
   constexpr char kDigits[] = "0123456789abcdef";
-  char* at = text;
-  for (const char c : {'G', 'P', 'U', '-'}) *at++ = c;
+  memcpy(text, "GPU-", 4);
+  char* at = text + 4;
   for (int i = 0; i < 16; ++i) {
     if (i == 4 || i == 6 || i == 8 || i == 10) *at++ = '-';
     *at++ = kDigits[uuid.bytes[i] >> 4];

@@ -21,6 +21,13 @@ Arm legacy(const char* name) {
   return arm;
 }
 
+Arm tiered() {
+  Arm arm = legacy("tiered");
+  // The PID in the host's namespace, and the one under which NVML lists it.
+  arm.identity_kind = evidence::IdentityKind::kBoth;
+  return arm;
+}
+
 Arm native() {
   Arm arm;
   arm.name = "native";
@@ -55,7 +62,7 @@ std::string_view to_text(IdentitySourceKind kind) {
 const std::vector<Arm>& built_in_arms() {
   static const std::vector<Arm> arms = {native(), control("native-context", evidence::Exercise::kProbe),
                                         control("nvml-only", evidence::Exercise::kNvmlInit), legacy("legacy"),
-                                        legacy("legacy-node-lock")};
+                                        legacy("legacy-node-lock"), tiered()};
   return arms;
 }
 

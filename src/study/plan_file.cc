@@ -66,6 +66,7 @@ const std::map<std::string, Key>& keys() {
       {"time_scale", number(&PlanRequest::time_scale)},
       {"workload", scalar<std::string>("a string", &PlanRequest::workload)},
       {"hold", scalar<std::string>("a string", &PlanRequest::hold)},
+      {"isolate", scalar<std::string>("a string", &PlanRequest::isolate)},
       {"view", scalar<std::string>("a string", &PlanRequest::view)},
       {"order", scalar<std::string>("a string", &PlanRequest::order)},
       {"seed", scalar<int64_t>("a whole number", &PlanRequest::seed)},

@@ -22,6 +22,7 @@ ProgramStamps::ProgramStamps(const Paths& paths, const Plan& plan) {
     files.insert(files.end(),
                  {paths.simgpud, paths.sim_dir / "libcuda.so.1", paths.sim_dir / "libnvidia-ml.so.1"});
   }
+  if (plan.isolation == evidence::Isolation::kPid) files.push_back(paths.namespace_holder);
   for (const Arm& arm : plan.shims) files.emplace_back(arm.preload);
   for (const std::filesystem::path& file : files) stamps_.emplace_back(file, stamp_of(file));
 }
