@@ -15,6 +15,7 @@ using namespace hostpid;
 namespace {
 
 constexpr uint64_t kInitialNamespace = 4026531836;
+constexpr int64_t kQuickCallNs = 40'000;
 
 struct Truth {
   SelfFacts facts;  // what the kernel tells this process
@@ -138,6 +139,10 @@ void note(const hostpid_result& result, Situations* situations) {
          Situation::kDeadlineInChallenge);
 }
 
+bool asks(const hostpid_options& options, hostpid_tier tier) {
+  return (options.tiers_allowed & static_cast<uint32_t>(tier)) != 0;
+}
+
 hostpid_options draw_options(Random* random, const Truth& truth) {
   hostpid_options options;
   hostpid_options_init(&options);
@@ -158,7 +163,7 @@ Verdict discover_in_world(uint64_t seed, Situations* situations, ChallengeMemory
   WorldTime time;
   time.now_ns = static_cast<int64_t>(random.below(1ULL << 50));
   // From quick to so slow that few rounds fit.
-  time.longest_call_ns = random.one_in(4) ? static_cast<int64_t>(1 + random.below(5'000'000)) : 40'000;
+  time.longest_call_ns = random.one_in(4) ? static_cast<int64_t>(1 + random.below(5'000'000)) : kQuickCallNs;
   if (truth.thread_ids) situations->saw(Situation::kThreadIdListed);
 
   SimulatedBroker broker(&random, &time, situations, broker_truth(&random, truth));
@@ -208,6 +213,18 @@ Verdict discover_in_world(uint64_t seed, Situations* situations, ChallengeMemory
   wrong_if(
       elapsed_ns > int64_t{options.deadline_ms} * 1'000'000 + kCallsPastTheDeadline * time.longest_call_ns,
       "it took longer than the deadline and one round");
+  // Silence must be for a reason.
+  const bool time_enough = options.deadline_ms >= 50 && time.longest_call_ns <= kQuickCallNs;
+  wrong_if(result.host_pid == 0 && truth.facts.in_initial_pid_namespace &&
+               asks(options, HOSTPID_TIER_INITIAL_NAMESPACE),
+           "the namespace tells the host PID, but it is not known");
+  wrong_if(result.host_pid == 0 && options.broker_path != nullptr && asks(options, HOSTPID_TIER_BROKER) &&
+               broker.faultless() && time_enough,
+           "a broker without a fault was there, but the host PID is not known");
+  wrong_if(result.nvml_pid == 0 && world.challenge.prepare != nullptr &&
+               asks(options, HOSTPID_TIER_CHALLENGE) && device.faultless() && !noise.dry &&
+               elapsed_ns < int64_t{options.deadline_ms} * 1'000'000,
+           "nothing stood in the challenge's way, but the NVML PID is not known");
   return verdict;
 }
 

@@ -23,6 +23,8 @@ class SimulatedBroker {
   hostpid::BrokerSocket socket();
   // At the end: is every connection closed?
   [[nodiscard]] bool all_closed() const { return !open_; }
+  // Nothing but time can keep it from answering.
+  [[nodiscard]] bool faultless() const { return fault_in_16_ == 0 && constant_ == Fault::kNone; }
 
  private:
   enum class Fault {

@@ -117,6 +117,7 @@ void SimulatedDevice::move_one(Neighbour* neighbour, Moment moment) {
       if (moment == Moment::kWhileHeld && neighbour->copies_this_round) {
         neighbour->held_bytes = asked_bytes_;
         row_forced_[neighbour->pid] = true;
+        copied_ = true;
       }
       if (moment == Moment::kOutside) neighbour->held_bytes = 0;
       return;
@@ -252,7 +253,8 @@ Reason SimulatedDevice::prepare(ChallengeDriver* driver, ChallengeMemory** memor
                                   Reason::kMig,
                                   Reason::kMps,
                                   Reason::kContextFailed};
-  if (random_.one_in(32)) return kRefusals[random_.below(std::size(kRefusals))];
+  refused_ = random_.one_in(32);
+  if (refused_) return kRefusals[random_.below(std::size(kRefusals))];
   current_ = true;
   driver->self = this;
   driver->list = [](void* self, ListedProcess* entries, size_t* count) {

@@ -32,6 +32,11 @@ class SimulatedDevice {
   // At the end.
   [[nodiscard]] bool allocation_left() const { return held_bytes_ != 0 && !release_failed_; }
   [[nodiscard]] bool release_failed() const { return release_failed_; }
+  // Nothing but time and a coincidence of 32^-7 can keep the own entry from being found.
+  [[nodiscard]] bool faultless() const {
+    return fault_in_256_ == 0 && own_sure_ && memory_told_ && !copied_ && !refused_ &&
+           free_bytes_ >= 4 * hostpid::kChallengeRule.steps * hostpid::kStepBytes;
+  }
   [[nodiscard]] bool restored() const { return prepared_ == restored_ && !current_; }
   // A call of the driver that the rules forbid, such as one without a context.
   [[nodiscard]] const char* misuse() const { return misuse_; }
@@ -99,6 +104,8 @@ class SimulatedDevice {
   std::map<uint32_t, uint32_t> row_;     // rounds that a PID has answered, as the model sees it
   std::map<uint32_t, bool> row_forced_;  // one of them was no coincidence
 
+  bool copied_ = false;   // a neighbour that knew what was asked for
+  bool refused_ = false;  // before the first round
   bool release_failed_ = false;
   bool current_ = false;
   int prepared_ = 0;
