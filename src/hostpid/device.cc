@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include <initializer_list>
+
 #include "base/old_glibc.h"
 
 ROLLCALL_OLD_SYMBOL(dlopen);
