@@ -5,7 +5,7 @@ source "$(dirname "$0")/lib.sh"
 
 lib=$ROLLCALL_PREFIX/lib/rollcall
 for file in "$lib/librollcall_shim.so" "$lib/sim/libcuda.so.1" "$lib/sim/libnvidia-ml.so.1" \
-  "$ROLLCALL_PREFIX/bin/rollcall-worker"; do
+  "$ROLLCALL_PREFIX/bin/rollcall-worker" "$ROLLCALL_PREFIX/bin/rollcall-namespace"; do
   # The dynamic loader belongs to libc: it serves thread-local storage.
   expect_equal "libraries of $(basename "$file")" \
     "$(readelf -d "$file" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -v '^ld-linux')" libc.so.6
