@@ -129,6 +129,21 @@ TEST_F(NamespacesTest, WhoIsLeftInsideIsCountedAndEnded) {
   EXPECT_EQ(errno, ECHILD);
 }
 
+TEST_F(NamespacesTest, AnOrphanThatEndsDoesNotStayAsAZombie) {
+  auto namespaces = Namespaces::start(paths(), 1, {});
+  ASSERT_TRUE(namespaces) << namespaces.error().line();
+  const auto orphaner = start(namespaces->door(0), {"/bin/sh", "-c", "true & true & true"});
+  ASSERT_TRUE(orphaner) << orphaner.error().line();
+  EXPECT_EQ(wait_for(*orphaner), 0);
+  // In the end there are PID 1 and the one that looks.
+  const auto looks =
+      start(namespaces->door(0), {"/bin/sh", "-c", "while set -- /proc/[0-9]*; test $# -gt 2; do :; done"});
+  ASSERT_TRUE(looks) << looks.error().line();
+  int status = 0;
+  EXPECT_TRUE(test::eventually([&] { return waitpid(looks->pid, &status, WNOHANG) == looks->pid; }));
+  EXPECT_EQ(status, 0);
+}
+
 TEST_F(NamespacesTest, OneThatDiedByItselfIsNamed) {
   auto namespaces = Namespaces::start(paths(), 2, {});
   ASSERT_TRUE(namespaces) << namespaces.error().line();
