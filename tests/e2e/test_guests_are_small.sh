@@ -5,7 +5,8 @@ source "$(dirname "$0")/lib.sh"
 
 lib=$ROLLCALL_PREFIX/lib/rollcall
 for file in "$lib/librollcall_shim.so" "$lib/sim/libcuda.so.1" "$lib/sim/libnvidia-ml.so.1" \
-  "$ROLLCALL_PREFIX/bin/rollcall-worker" "$ROLLCALL_PREFIX/lib/libhostpid.so"; do
+  "$ROLLCALL_PREFIX/bin/rollcall-worker" "$ROLLCALL_PREFIX/bin/rollcall-namespace" \
+  "$ROLLCALL_PREFIX/lib/libhostpid.so"; do
   # The dynamic loader belongs to libc: it serves thread-local storage. So does libdl.
   expect_equal "libraries of $(basename "$file")" \
     "$(readelf -d "$file" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(ld-linux|libdl\.so\.2)')" libc.so.6
