@@ -3,7 +3,9 @@
 // The real rule is measured by bench/challenge_soundness.cc. Seeds are fixed.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "model/challenge_crowd.h"
 
