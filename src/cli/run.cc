@@ -263,7 +263,7 @@ Action add_run(CLI::App& app) {
                  "KxW: K caches of W workers each; repeatable (default 1x250, 50x5)")
       ->option_text("KxW");
   add_repeatable(run, "--arm", r.arms,
-                 "native, native-context, nvml-only, legacy, legacy-node-lock or one that --shim or "
+                 "native, native-context, nvml-only, legacy, legacy-node-lock, tiered or one that --shim or "
                  "the plan defines; repeatable (default native, legacy)")
       ->option_text("NAME");
   add_repeatable(run, "--shim", r.shims,
@@ -286,6 +286,9 @@ Action add_run(CLI::App& app) {
                   "pid: the workers of each cache in a PID, mount and IPC namespace of their own (default "
                   "none)")
       ->option_text("none|pid");
+  run->add_flag_callback(
+      "--broker", [&r] { r.broker = true; },
+      "A broker of each run's own (hostpidd), which the arm tiered asks");
   run->add_option("--view", r.view, "How the simulated NVML numbers processes (default global)")
       ->option_text("global|translated");
   run->add_option("--neighbours", r.neighbours,

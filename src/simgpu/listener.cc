@@ -2,12 +2,9 @@
 // after it, which would leave a window.
 #include "simgpu/listener.h"
 
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 
-#include <cstring>
 #include <filesystem>
 
 namespace rollcall::simgpu {
@@ -20,33 +17,15 @@ constexpr mode_t kOwnerOnly = 0077;
 
 }  // namespace
 
-base::Result<size_t> raise_descriptor_limit(size_t wanted) {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-    return base::system_failure("simgpud", "read the limit of open files", errno);
-  if (limit.rlim_cur >= wanted) return static_cast<size_t>(limit.rlim_cur);
-  limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
-  if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
-    return base::system_failure("simgpud", "raise the limit of open files", errno);
-  return static_cast<size_t>(limit.rlim_cur);
-}
-
 base::Result<Listener> Listener::create(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.empty() || path.size() >= sizeof address.sun_path) {
-    return base::usage_error(path,
-                             "a socket's path must have 1 to " + std::to_string(sizeof address.sun_path - 1) +
-                                 " bytes, found " + std::to_string(path.size()),
-                             "choose a folder with a shorter path");
-  }
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  const auto address = base::unix_address(path);
+  if (!address) return tl::unexpected(address.error());
   Listener listener;
   listener.path_ = path;
   listener.fd_ = base::Fd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!listener.fd_.valid()) return base::system_failure(path, "make a socket", errno);
   const mode_t before = umask(kOwnerOnly);
-  const int bound = bind(listener.fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  const int bound = bind(listener.fd_.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address);
   const int error = errno;
   umask(before);
   if (bound != 0) {

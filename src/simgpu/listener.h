@@ -11,10 +11,6 @@
 
 namespace rollcall::simgpu {
 
-// Raises the soft limit of open files to `wanted`, or as far as the hard limit
-// lets it; returns what it is then.
-base::Result<size_t> raise_descriptor_limit(size_t wanted);
-
 class Listener {
  public:
   // An existing file at `path` is an error: it may be another node.

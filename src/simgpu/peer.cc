@@ -5,9 +5,7 @@
 
 #include <fcntl.h>
 #include <linux/nsfs.h>
-#include <poll.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -16,11 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "base/peer.h"
 #include "base/process.h"
-
-#ifndef SO_PEERPIDFD
-#define SO_PEERPIDFD 77
-#endif
 
 namespace rollcall::simgpu {
 namespace {
@@ -68,10 +63,8 @@ base::Result<std::vector<pid_t>> read_nspid(const std::string& path) {
 
 base::Result<PeerIdentity> identify_peer(int socket) {
   ucred credentials{};
-  socklen_t length = sizeof credentials;
-  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) {
+  if (!base::peer_credentials(socket, &credentials))
     return base::system_failure("client", "ask who it is", errno);
-  }
   if (credentials.pid <= 0) {
     return base::failure("client", "is not visible in simgpud's PID namespace", kSamePidNamespace);
   }
@@ -84,25 +77,11 @@ base::Result<PeerIdentity> identify_peer(int socket) {
 }
 
 base::Result<base::Fd> open_peer_pidfd(int socket, const PeerIdentity& peer) {
+  base::Fd fd(base::open_peer_pidfd(socket, peer.pid, peer.start_time));
+  if (fd.valid()) return fd;
   const std::string who = "client " + std::to_string(peer.pid);
-  int raw = -1;
-  socklen_t length = sizeof raw;
-  if (getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &raw, &length) == 0) {
-    base::Fd fd(raw);
-    fcntl(fd.get(), F_SETFD, FD_CLOEXEC);
-    return fd;
-  }
-  base::Fd fd(base::open_pidfd(peer.pid));
-  if (!fd.valid()) return base::system_failure(who, "open a pidfd", errno);
-  if (base::process_start_time(peer.pid) != peer.start_time || pidfd_dead(fd.get())) {
-    return base::failure(who, "ended while it connected");
-  }
-  return fd;
-}
-
-bool pidfd_dead(int pidfd) {
-  pollfd poll_for{pidfd, POLLIN, 0};
-  return poll(&poll_for, 1, 0) != 0;
+  if (errno == ESRCH) return base::failure(who, "ended while it connected");
+  return base::system_failure(who, "open a pidfd", errno);
 }
 
 base::Result<NameChain> read_name_chain(pid_t pid) {

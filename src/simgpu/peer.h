@@ -26,9 +26,6 @@ base::Result<PeerIdentity> identify_peer(int socket);
 // (Linux 6.5), otherwise opened by PID and held against the start time.
 base::Result<base::Fd> open_peer_pidfd(int socket, const PeerIdentity& peer);
 
-// True if the process has ended.
-bool pidfd_dead(int pidfd);
-
 // The names of a living process from the daemon's namespace down to its own:
 // NSpid of /proc/PID/status beside the chain of its namespaces' inodes.
 base::Result<NameChain> read_name_chain(pid_t pid);

@@ -17,6 +17,7 @@
 #include <cstring>
 
 #include "base/clock.h"
+#include "base/peer.h"
 #include "simgpu/peer.h"
 
 namespace rollcall::simgpu {
@@ -211,7 +212,7 @@ base::Result<uint64_t> Server::process_of(int fd, Status& refusal) {
     process.names = {{0, peer->pid}};
   }
   process.listed = process.names;
-  if (pidfd_dead(pidfd->get())) {
+  if (base::pidfd_dead(pidfd->get())) {
     return base::failure("client " + std::to_string(peer->pid), "ended while it connected");
   }
   const uint64_t number = next_number_++;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "base/descriptors.h"
 #include "simgpu/listener.h"
 #include "simgpu/server.h"
 #include "simgpu/session.h"
@@ -52,7 +53,7 @@ void describe(CLI::App& app, Arguments& arguments) {
 base::Result<int> client_bound(int asked) {
   const auto clients = static_cast<size_t>(asked == 0 ? kDefaultMaxClients : asked);
   const size_t wanted = needed_descriptors(static_cast<int>(clients));
-  const auto limit = raise_descriptor_limit(wanted);
+  const auto limit = base::raise_descriptor_limit(wanted);
   if (!limit) return tl::unexpected(limit.error());
   if (*limit >= wanted) return static_cast<int>(clients);
   if (asked != 0 || *limit < needed_descriptors(1)) {

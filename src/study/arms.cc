@@ -9,6 +9,7 @@ namespace {
 // As HAMi-core names it, so that one plan serves both.
 constexpr const char* kCacheVariable = "CUDA_DEVICE_MEMORY_SHARED_CACHE";
 
+// With our own shim.
 Arm legacy(const char* name) {
   Arm arm;
   arm.name = name;
@@ -21,9 +22,9 @@ Arm legacy(const char* name) {
   return arm;
 }
 
+// Claims both numbers, each only where it is proved.
 Arm tiered() {
   Arm arm = legacy("tiered");
-  // The PID in the host's namespace, and the one under which NVML lists it.
   arm.identity_kind = evidence::IdentityKind::kBoth;
   return arm;
 }
@@ -60,9 +61,12 @@ std::string_view to_text(IdentitySourceKind kind) {
 }
 
 const std::vector<Arm>& built_in_arms() {
-  static const std::vector<Arm> arms = {native(), control("native-context", evidence::Exercise::kProbe),
-                                        control("nvml-only", evidence::Exercise::kNvmlInit), legacy("legacy"),
-                                        legacy("legacy-node-lock"), tiered()};
+  static const std::vector<Arm> arms = {native(),
+                                        control("native-context", evidence::Exercise::kProbe),
+                                        control("nvml-only", evidence::Exercise::kNvmlInit),
+                                        legacy("legacy"),
+                                        legacy("legacy-node-lock"),
+                                        tiered()};
   return arms;
 }
 

@@ -16,6 +16,7 @@
 #include "base/process.h"
 #include "evidence/sha256.h"
 #include "probe/observe.h"
+#include "study/broker.h"
 #include "study/limits.h"
 
 extern char** environ;
@@ -128,6 +129,7 @@ base::Result<std::string> describe_environment(const Paths& paths, const Plan& p
       std::pair{"libnvidia-ml.so.1", paths.sim_dir / "libnvidia-ml.so.1"}};
   if (plan.isolation == evidence::Isolation::kPid)
     files.emplace_back("rollcall-namespace", paths.namespace_holder);
+  if (needs_broker(plan)) files.emplace_back("hostpidd", paths.hostpidd);
   for (const auto& [name, file] : files) {
     const auto hash = evidence::sha256_file(file);
     if (!hash) return tl::unexpected(hash.error());

@@ -14,6 +14,7 @@
 #include "evidence/folder.h"
 #include "evidence/sha256.h"
 #include "study/arms.h"
+#include "study/broker.h"
 #include "study/environment.h"
 #include "study/limits.h"
 #include "study/namespaces.h"
@@ -51,6 +52,7 @@ base::Result<void> check_files(const Paths& paths, const Plan& plan) {
   if (plan.isolation == evidence::Isolation::kPid) {
     files.emplace_back(paths.namespace_holder, "the first process of a namespace");
   }
+  if (needs_broker(plan)) files.emplace_back(paths.hostpidd, "the broker");
   for (const auto& [file, what] : files) {
     if (auto there = require_file(file, what); !there) return there;
   }

@@ -162,7 +162,8 @@ class RunExecution {
     if (!watched) return watched;
 
     if (setup_.plan->isolation == evidence::Isolation::kPid && !setup_.trial) {
-      auto namespaces = Namespaces::start(*setup_.paths, setup_.run.topology.caches(), {});
+      auto namespaces =
+          Namespaces::start(*setup_.paths, setup_.run.topology.caches(), space_.broker_folder());
       if (!namespaces) return tl::unexpected(namespaces.error());
       namespaces_.emplace(std::move(*namespaces));
     }

@@ -123,27 +123,24 @@ Namespaces::~Namespaces() {
 
 NamespacesEnded Namespaces::stop() {
   NamespacesEnded ended;
-  for (size_t i = 0; i < first_.size(); ++i) {
-    if (!ends(first_[i], 0)) continue;
-    siginfo_t info{};
-    // Asked without reaping: what follows reaps it like the others.
-    if (waitid(P_PID, static_cast<id_t>(first_[i].pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0) continue;
-    ended.died.push_back(fmt::format("cache {}: {}", i, how_it_died(info)));
-  }
   doors_.clear();
   lifeline_.reset();
   const int64_t deadline_ns = base::monotonic_ns() + kStopDeadlineNs;
-  for (const Child& first : first_) {
+  for (size_t i = 0; i < first_.size(); ++i) {
     siginfo_t info{};
     // One that does not end waits for a process inside that the kernel or a tracer holds.
     // It is not waited for in turn: it ends when that one does.
-    if (!ends(first, deadline_ns) ||
-        waitid(P_PID, static_cast<id_t>(first.pid), &info, WEXITED | WNOHANG) != 0) {
-      ended.died.push_back("one could not be ended");
+    if (!ends(first_[i], deadline_ns) ||
+        waitid(P_PID, static_cast<id_t>(first_[i].pid), &info, WEXITED | WNOHANG) != 0) {
+      ended.died.push_back(fmt::format("cache {}: could not be ended", i));
       continue;
     }
-    if (info.si_code == CLD_EXITED && info.si_status > worker::kProcessesLeft) {
+    // Nobody but somebody else ends it by a signal.
+    const bool as_told = info.si_code == CLD_EXITED;
+    if (as_told && info.si_status > worker::kProcessesLeft) {
       ended.processes_left += info.si_status - worker::kProcessesLeft;
+    } else if (!as_told || info.si_status != 0) {
+      ended.died.push_back(fmt::format("cache {}: {}", i, how_it_died(info)));
     }
   }
   first_.clear();

@@ -33,6 +33,10 @@ constexpr int kParkingFd = 16;
 constexpr size_t kMaxInherited = 8;
 constexpr size_t kStackBytes = 64 << 10;
 
+// For what runs in the child: it ends without returning, so what a sanitiser notes of its
+// frames on our stack would stay noted.
+#define ON_BORROWED_STACK __attribute__((no_sanitize("address", "thread")))
+
 struct ChildPlan {
   const SpawnRequest* request;
   int null_fd;
@@ -44,11 +48,11 @@ struct ChildPlan {
   volatile int error;
 };
 
-bool goes_elsewhere(const SpawnRequest& request) {
+ON_BORROWED_STACK bool goes_elsewhere(const SpawnRequest& request) {
   return request.enters != nullptr || request.founds != nullptr;
 }
 
-[[noreturn]] void give_up(ChildPlan* plan) {
+[[noreturn]] ON_BORROWED_STACK void give_up(ChildPlan* plan) {
   plan->error = errno;
   _exit(127);
 }
@@ -70,7 +74,7 @@ unsigned long mount_flags(const char* folder) {
 
 // Before exec, because a program that an ordinary user starts loses there the rights
 // that it has in a user namespace. The PID namespace is new already.
-void found_namespaces(ChildPlan* plan) {
+ON_BORROWED_STACK void found_namespaces(ChildPlan* plan) {
   const char* folder = plan->request->founds->read_only_folder;
   plan->step = "make a mount and an IPC namespace";
   if (unshare(CLONE_NEWNS | CLONE_NEWIPC) != 0) give_up(plan);
@@ -88,7 +92,7 @@ void found_namespaces(ChildPlan* plan) {
   }
 }
 
-void enter_namespaces(ChildPlan* plan) {
+ON_BORROWED_STACK void enter_namespaces(ChildPlan* plan) {
   const NamespaceDoor& door = *plan->request->enters;
   plan->step = "enter a namespace";
   if (setns(door.ipc.get(), CLONE_NEWIPC) != 0 || setns(door.mount.get(), CLONE_NEWNS) != 0 ||
@@ -98,11 +102,11 @@ void enter_namespaces(ChildPlan* plan) {
 }
 
 // Runs in the child, on the parent's memory.
-[[noreturn]] void become_worker(ChildPlan* plan) {
+[[noreturn]] ON_BORROWED_STACK void become_worker(ChildPlan* plan) {
   const SpawnRequest& request = *plan->request;
   int parked[kMaxInherited];
   plan->step = "execute";
-  const auto give_up = [plan] { study::give_up(plan); };
+  const auto give_up = [plan]() ON_BORROWED_STACK { study::give_up(plan); };
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up();
   // If the launcher died before the signal was set: gone. From another PID namespace the
   // launcher cannot be seen (getppid() is 0 whether it lives or not). There its death is
@@ -137,12 +141,13 @@ void enter_namespaces(ChildPlan* plan) {
   __builtin_unreachable();
 }
 
-int become_worker_elsewhere(void* plan) {
+ON_BORROWED_STACK int become_worker_elsewhere(void* plan) {
   become_worker(static_cast<ChildPlan*>(plan));
 }
 
 // Runs in the go-between, on the launcher's memory.
-[[noreturn]] void start_elsewhere(ChildPlan* plan) {
+ON_BORROWED_STACK int start_elsewhere(void* plan_data) {
+  auto* plan = static_cast<ChildPlan*>(plan_data);
   const SpawnRequest& request = *plan->request;
   plan->step = "make a PID namespace";
   if (request.founds != nullptr && unshare(CLONE_NEWPID) != 0) give_up(plan);
@@ -153,7 +158,7 @@ int become_worker_elsewhere(void* plan) {
       clone(become_worker_elsewhere, plan->stack_end, CLONE_VM | CLONE_VFORK | CLONE_PARENT | SIGCHLD, plan);
   if (pid < 0) give_up(plan);
   plan->pid = pid;
-  _exit(0);
+  return 0;  // which ends it
 }
 
 void reap(pid_t pid) {
@@ -177,8 +182,11 @@ base::Result<Child> spawn(const SpawnRequest& request) {
   }
   const base::Fd null_fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!null_fd.valid()) return base::system_failure("/dev/null", "open", errno);
-  // On our own stack: to the sanitisers it is the one of this thread.
-  alignas(16) char stack[kStackBytes];
+  // Within our own stack, so that to the sanitisers these are of this thread.
+  struct alignas(16) {
+    char worker[kStackBytes];
+    char go_between[kStackBytes];
+  } stack;
   // No signal may be handled in the child while it runs on our memory.
   sigset_t all;
   sigset_t before;
@@ -186,11 +194,14 @@ base::Result<Child> spawn(const SpawnRequest& request) {
   sigprocmask(SIG_SETMASK, &all, &before);
   sigset_t none;
   sigemptyset(&none);
-  ChildPlan plan{&request, null_fd.get(), getpid(), &none, stack + kStackBytes, -1, "", 0};
-  pid_t pid = vfork();
-  if (pid == 0) {
-    if (goes_elsewhere(request)) start_elsewhere(&plan);
-    become_worker(&plan);
+  ChildPlan plan{&request, null_fd.get(), getpid(), &none, stack.worker + kStackBytes, -1, "", 0};
+  pid_t pid = -1;
+  if (goes_elsewhere(request)) {
+    // As vfork; the sanitisers make a fork of that one, and we must see what it found out.
+    pid = clone(start_elsewhere, stack.go_between + kStackBytes, CLONE_VM | CLONE_VFORK | SIGCHLD, &plan);
+  } else {
+    pid = vfork();
+    if (pid == 0) become_worker(&plan);
   }
   const int fork_error = errno;
   sigprocmask(SIG_SETMASK, &before, nullptr);
@@ -206,6 +217,8 @@ base::Result<Child> spawn(const SpawnRequest& request) {
     if (pid > 0) reap(pid);
     return base::system_failure(request.program, plan.step, plan.error);
   }
+  // Nobody may ever be signalled as -1, which is everybody.
+  if (pid <= 0) return base::failure(request.program, "was not started, and nobody knows why");
   Child child{pid, base::Fd(base::open_pidfd(pid))};
   if (!child.pidfd.valid()) {
     const int error = errno;

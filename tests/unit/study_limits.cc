@@ -36,6 +36,14 @@ TEST(Limits, EveryWorkerAndEveryCacheNeedsADescriptor) {
   EXPECT_GT(needed_descriptors({1, 1}), 2U);
 }
 
+TEST(Limits, ANamespaceIsAProcessAndItsWayIn) {
+  EXPECT_EQ(needed_descriptors({2000, 2000, 2000}) - needed_descriptors({2000, 2000, 1999}), 6U);
+  ProcessLimits limits;
+  limits.pid_max = kWorkers + kCaches;
+  EXPECT_TRUE(check_limits(limits, {kWorkers, kCaches}));
+  EXPECT_FALSE(check_limits(limits, {kWorkers, kCaches, kCaches}));
+}
+
 TEST(Limits, TooFewOpenFilesNamesTheLimitAndUlimit) {
   const uint64_t needed = needed_descriptors({kWorkers, kCaches});
   ProcessLimits limits;

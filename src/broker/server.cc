@@ -1,0 +1,358 @@
+// A connection's request is mostly there when it is accepted, or a moment later. So each
+// is read once before anything is set up for it, and answered and closed on the spot: no
+// epoll, no tenant, no table. Only what has to wait costs more.
+#include "broker/server.h"
+
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+
+#include "base/clock.h"
+#include "broker/metrics_file.h"
+
+namespace rollcall::broker {
+namespace {
+
+constexpr int kEventsPerWait = 64;
+// So that a flood of newcomers does not keep those waiting who have sent their request.
+constexpr int kAcceptsPerTurn = 64;
+// Standard streams, locks, listeners, epoll, signals, the spare one, a file in /proc, the
+// metrics, and what a turn has accepted but not yet read.
+constexpr size_t kOwnDescriptors = 32 + kAcceptsPerTurn;
+constexpr size_t kPerConnection = 2;
+constexpr int64_t kComplaintIntervalNs = 10 * base::kNsPerSecond;
+// A client can hold on to a socket that has lost its name; the end must come all the same.
+constexpr int64_t kMostEndingNs = base::kNsPerSecond;
+
+// What an event is about, in the upper half of its data; a connection has its generation
+// there, which begins after these.
+constexpr uint32_t kSignals = 0;
+constexpr uint32_t kListener = 1;
+constexpr uint32_t kFirstGeneration = 2;
+
+double now_since_epoch_s() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+}
+
+bool out_of_descriptors(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
+}
+
+// It is the first that is sent on its connection, so there is room for it.
+bool send_answer(int socket, hostpid::Command command, const hostpid::ExtendedAnswer& answer) {
+  unsigned char bytes[hostpid::kExtendedAnswerBytes];
+  const size_t length = hostpid::write_answer(command, answer, bytes);
+  return send(socket, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL) == static_cast<ssize_t>(length);
+}
+
+}  // namespace
+
+size_t needed_descriptors(const Bounds& bounds) {
+  return kOwnDescriptors + kPerConnection * bounds.total;
+}
+
+Bounds fitting_bounds(Bounds bounds, size_t descriptors) {
+  const size_t fit = descriptors <= kOwnDescriptors ? 0 : (descriptors - kOwnDescriptors) / kPerConnection;
+  bounds.total = static_cast<uint32_t>(std::min<size_t>(bounds.total, fit));
+  bounds.per_tenant = std::min(bounds.per_tenant, bounds.total);
+  return bounds;
+}
+
+Server::Server(ServerOptions options, std::vector<SocketPlace> places)
+    : options_(std::move(options)),
+      places_(std::move(places)),
+      admission_(options_.bounds),
+      connections_(options_.bounds.total) {}
+
+base::Result<std::unique_ptr<Server>> Server::create(ServerOptions options, std::vector<SocketPlace> places) {
+  std::unique_ptr<Server> server(new Server(std::move(options), std::move(places)));
+  if (auto ready = server->set_up(); !ready) return tl::unexpected(ready.error());
+  return server;
+}
+
+base::Result<void> Server::set_up() {
+  for (Connection& connection : connections_) connection.generation = kFirstGeneration;
+  start_time_s_ = now_since_epoch_s();
+  epoll_ = base::Fd(epoll_create1(EPOLL_CLOEXEC));
+  if (!epoll_.valid()) return base::system_failure("hostpidd", "make an epoll", errno);
+  sigset_t ending;
+  sigemptyset(&ending);
+  sigaddset(&ending, SIGTERM);
+  sigaddset(&ending, SIGINT);
+  signals_ = base::Fd(signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals_.valid()) return base::system_failure("hostpidd", "make a signal descriptor", errno);
+  spare_ = base::Fd(eventfd(0, EFD_CLOEXEC));
+  if (!spare_.valid()) return base::system_failure("hostpidd", "keep a spare descriptor", errno);
+  auto result = watch(signals_.get(), uint64_t{kSignals} << 32);
+  for (size_t i = 0; i < places_.size() && result; ++i) {
+    result = watch(places_[i].listener(), uint64_t{kListener} << 32 | i);
+  }
+  return result;
+}
+
+base::Result<void> Server::watch(int fd, uint64_t data) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = data;
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0) return {};
+  return base::system_failure("hostpidd", "watch a descriptor", errno);
+}
+
+int Server::wait_ms(int64_t now_ns) const {
+  int64_t until_ns = INT64_MAX;
+  if (!due_.empty()) until_ns = deadline_ns(connections_[due_.front()]);
+  if (!options_.metrics_file.empty()) until_ns = std::min(until_ns, metrics_due_ns_);
+  if (until_ns == INT64_MAX) return -1;
+  const int64_t left_ms = (until_ns - now_ns + base::kNsPerMs - 1) / base::kNsPerMs;
+  return static_cast<int>(std::clamp<int64_t>(left_ms, 0, 60'000));
+}
+
+base::Result<void> Server::run() {
+  for (;;) {
+    int64_t now_ns = base::monotonic_ns();
+    expire(now_ns);
+    if (!options_.metrics_file.empty() && now_ns >= metrics_due_ns_) write_metrics(now_ns);
+    std::array<epoll_event, kEventsPerWait> events;
+    const int count = epoll_wait(epoll_.get(), events.data(), kEventsPerWait, wait_ms(now_ns));
+    if (count < 0 && errno != EINTR) return base::system_failure("hostpidd", "wait for clients", errno);
+    bool asked_to_end = false;
+    for (int i = 0; i < count; ++i) {
+      const auto what = static_cast<uint32_t>(events[i].data.u64 >> 32);
+      const auto number = static_cast<uint32_t>(events[i].data.u64);
+      if (what == kSignals) {
+        asked_to_end = true;
+      } else if (what == kListener) {
+        accept_all(places_[number].listener());
+      } else if (connections_[number].socket.valid() && connections_[number].generation == what) {
+        receive(number);
+      }
+    }
+    if (asked_to_end) {
+      end();
+      return {};
+    }
+  }
+}
+
+int64_t Server::deadline_ns(const Connection& connection) const {
+  return connection.accepted_ns + options_.connection_timeout_ms * base::kNsPerMs;
+}
+
+void Server::accept_all(int listener) {
+  struct Newcomer {
+    base::Fd socket;
+    int64_t accepted_ns = 0;
+  };
+  std::array<Newcomer, kAcceptsPerTurn> newcomers;
+  size_t count = 0;
+  while (count < newcomers.size()) {
+    Newcomer& newcomer = newcomers[count];
+    newcomer.socket.reset(accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!newcomer.socket.valid()) {
+      if (errno == EINTR || errno == ECONNABORTED) continue;
+      if (out_of_descriptors(errno)) accept_without_descriptors(listener, errno);
+      break;
+    }
+    newcomer.accepted_ns = base::monotonic_ns();
+    ++counters_.accepted;
+    ++count;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    Connection connection;
+    connection.socket = std::move(newcomers[i].socket);
+    connection.accepted_ns = newcomers[i].accepted_ns;
+    if (advance(connection)) let_wait(std::move(connection));
+  }
+}
+
+// Otherwise the client would stay in the backlog and the listener ready: a busy loop that
+// helps nobody. So exactly one is accepted with the spare descriptor, and told.
+void Server::accept_without_descriptors(int listener, int error) {
+  spare_.reset();
+  Connection connection;
+  connection.socket = base::Fd(accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  if (connection.socket.valid()) {
+    ++counters_.accepted;
+    refuse(connection, Refusal::kNoDescriptors, hostpid::WireStatus::kBusy);
+  }
+  spare_ = base::Fd(eventfd(0, EFD_CLOEXEC));
+  complain(base::system_failure("hostpidd", "accept a client", error, "it was told that we are busy")
+               .value()
+               .line());
+}
+
+void Server::let_wait(Connection connection) {
+  switch (identify(connection.socket.get(), &connection.peer)) {
+    case Identified::kOk:
+      break;
+    case Identified::kGone:
+      return refuse(connection, Refusal::kPeerGone, hostpid::WireStatus::kPeerGone);
+    case Identified::kNoDescriptors:
+      return refuse(connection, Refusal::kNoDescriptors, hostpid::WireStatus::kBusy);
+  }
+  const Admitted admitted = admission_.admit(tenant_of(connection.peer));
+  if (admitted.evicted) {
+    // Within admit() its place was given up, and may be the newcomer's now.
+    refuse(connections_[*admitted.evicted], Refusal::kEvicted, hostpid::WireStatus::kBusy);
+    clear(*admitted.evicted);
+  }
+  if (admitted.verdict != Verdict::kAdmitted) {
+    const bool tenant = admitted.verdict == Verdict::kTenantFull;
+    complain(tenant ? "a tenant has as many waiting connections as one may have; it was told that we are busy"
+                    : "as many connections wait as may; a client was told that we are busy");
+    return refuse(connection, tenant ? Refusal::kTenantBound : Refusal::kTotalBound,
+                  hostpid::WireStatus::kBusy);
+  }
+  Connection& kept = connections_[admitted.place];
+  const uint32_t generation = kept.generation;
+  kept = std::move(connection);
+  kept.generation = generation;
+  kept.in_due = due_.insert(due_.end(), admitted.place);
+  if (!watch(kept.socket.get(), uint64_t{generation} << 32 | admitted.place)) {
+    refuse(kept, Refusal::kNoDescriptors, hostpid::WireStatus::kBusy);
+    forget(admitted.place);
+  }
+}
+
+void Server::receive(Place place) {
+  if (!advance(connections_[place])) forget(place);
+}
+
+bool Server::advance(Connection& connection) {
+  for (;;) {
+    const ssize_t got =
+        recv(connection.socket.get(), connection.request.space(), connection.request.room(), MSG_DONTWAIT);
+    if (got < 0) {
+      if (errno == EINTR) continue;
+      if (errno == EAGAIN || errno == EWOULDBLOCK) return true;
+      counters_.count_refusal(Refusal::kHangUp);
+      connection.socket.reset();
+      return false;
+    }
+    switch (connection.request.receive(static_cast<size_t>(got))) {
+      case Request::Step::kWait:
+        continue;
+      case Request::Step::kAnswer:
+        answer(connection);
+        return false;
+      case Request::Step::kInvalid:
+        refuse(connection, Refusal::kInvalid, hostpid::WireStatus::kInvalidRequest);
+        return false;
+      case Request::Step::kHangUp:
+        counters_.count_refusal(Refusal::kHangUp);
+        connection.socket.reset();
+        return false;
+    }
+  }
+}
+
+void Server::answer(Connection& connection) {
+  const hostpid::Command command = connection.request.command();
+  hostpid::ExtendedAnswer answer;
+  const Identified identified =
+      connection.peer.pidfd.valid() ? Identified::kOk : identify(connection.socket.get(), &connection.peer);
+  if (identified == Identified::kOk) {
+    answer = answer_for(connection.peer, command, options_.node);
+  } else {
+    answer.status =
+        identified == Identified::kGone ? hostpid::WireStatus::kPeerGone : hostpid::WireStatus::kBusy;
+  }
+  if (answer.status == hostpid::WireStatus::kPeerGone) counters_.count_refusal(Refusal::kPeerGone);
+  if (answer.status == hostpid::WireStatus::kBusy) counters_.count_refusal(Refusal::kNoDescriptors);
+  send_answer(connection.socket.get(), command, answer);
+  connection.socket.reset();
+  connection.peer.pidfd.reset();
+  counters_.count_request(command, answer.status, base::monotonic_ns() - connection.accepted_ns);
+}
+
+// With the twelve bytes that every client of this protocol understands.
+void Server::refuse(Connection& connection, Refusal cause, hostpid::WireStatus status) {
+  counters_.count_refusal(cause);
+  hostpid::ExtendedAnswer answer;
+  answer.status = status;
+  send_answer(connection.socket.get(), hostpid::Command::kPid, answer);
+  connection.socket.reset();
+  connection.peer.pidfd.reset();
+}
+
+// The connection is closed already.
+void Server::forget(Place place) {
+  clear(place);
+  admission_.leave(place);
+}
+
+void Server::clear(Place place) {
+  Connection& connection = connections_[place];
+  due_.erase(connection.in_due);
+  const uint32_t next = connection.generation == UINT32_MAX ? kFirstGeneration : connection.generation + 1;
+  connection = {};
+  connection.generation = next;
+}
+
+void Server::expire(int64_t now_ns) {
+  while (!due_.empty() && deadline_ns(connections_[due_.front()]) <= now_ns) {
+    const Place place = due_.front();
+    counters_.count_refusal(Refusal::kTimeout);
+    connections_[place].socket.reset();
+    forget(place);
+  }
+}
+
+// No new client finds the socket; those that had connected are answered if their request
+// is there, and told to ask again (which finds our successor) if it is not.
+void Server::end() {
+  for (SocketPlace& place : places_) place.remove_file();
+  const int64_t until_ns = base::monotonic_ns() + kMostEndingNs;
+  for (SocketPlace& place : places_) {
+    uint64_t before = 0;
+    do {
+      before = counters_.accepted;
+      accept_all(place.listener());
+    } while (counters_.accepted != before && base::monotonic_ns() < until_ns);
+    place.close_listener();
+  }
+  while (!due_.empty()) {
+    const Place place = due_.front();
+    if (advance(connections_[place]))
+      refuse(connections_[place], Refusal::kEnding, hostpid::WireStatus::kBusy);
+    forget(place);
+  }
+  if (!options_.metrics_file.empty()) write_metrics(base::monotonic_ns());
+}
+
+void Server::write_metrics(int64_t now_ns) {
+  metrics_due_ns_ = now_ns + options_.metrics_interval_ms * base::kNsPerMs;
+  const Moment moment{admission_.waiting(), admission_.tenants(), start_time_s_, options_.node.view};
+  if (auto wrote = replace_file(options_.metrics_file, metrics_text(counters_, moment)); !wrote) {
+    ++counters_.metrics_failures;
+    complain(wrote.error().line());
+  }
+}
+
+// A fault that comes with every client must not fill a disk.
+void Server::complain(const std::string& what) {
+  const int64_t now_ns = base::monotonic_ns();
+  if (now_ns < next_complaint_ns_) {
+    ++complaints_withheld_;
+    return;
+  }
+  next_complaint_ns_ = now_ns + kComplaintIntervalNs;
+  const std::string withheld = complaints_withheld_ == 0
+                                   ? ""
+                                   : " (" + std::to_string(complaints_withheld_) + " more were not printed)";
+  complaints_withheld_ = 0;
+  const std::string line = "hostpidd: " + what + withheld + "\n";
+  if (write(STDERR_FILENO, line.data(), line.size()) < 0) return;  // nobody to tell
+}
+
+}  // namespace rollcall::broker
