@@ -71,6 +71,15 @@ TEST(ChallengeSoundness, InLockstepTheErrorsAreThoseOfTheFormula) {
   }
 }
 
+TEST(ChallengeSoundness, ANeighbourThatAlwaysTakesTheSameIsNoLuckier) {
+  for (Case c : kCases) {
+    c.neighbours = 1;
+    const double expected = model::lockstep_error(c.rule, 1);
+    const Tally tally = measure({.neighbours = 1, .constant_amounts = true}, c.rule, 20'240'604);
+    EXPECT_NEAR(tally.wrong, expected, kStandardErrors * standard_error(expected)) << name(c);
+  }
+}
+
 TEST(ChallengeSoundness, AtAnyPhaseTheErrorsStayBelowTheBound) {
   for (const uint32_t drift : {1U, 4U, 8U, 16U}) {
     double wrong = 0;
