@@ -119,7 +119,7 @@ int main(int argc, char** argv) {
   request.arms = {"native"};
   request.profile = "instant";
   const study::Plan plan = value_or_exit(study::resolve_plan(request, paths.profile_dir));
-  if (auto raised = study::raise_open_files(study::needed_descriptors(workers, 1)); !raised) {
+  if (auto raised = study::raise_open_files(study::needed_descriptors({workers, 1})); !raised) {
     fmt::print(stderr, "launcher_floor: {}\n", raised.error().line());
     return 1;
   }

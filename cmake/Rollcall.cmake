@@ -65,6 +65,7 @@ endif()
 # What goes inside other people's processes is built with.
 add_library(rollcall_guest INTERFACE)
 target_link_libraries(rollcall_guest INTERFACE rollcall_common)
+target_compile_definitions(rollcall_guest INTERFACE ROLLCALL_GUEST)
 target_compile_options(rollcall_guest INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti
                        -fno-threadsafe-statics> -fno-stack-protector -fvisibility=hidden
                        # As they are shipped, also in a sanitised build.
@@ -88,6 +89,14 @@ function(rollcall_shared_room name)
   foreach(dep IN LISTS A_LINK)
     target_link_libraries(${name}_plain PUBLIC ${dep}_plain)
   endforeach()
+endfunction()
+
+# rollcall_old_glibc(NAME): may be loaded where glibc is as old as 2.28. See
+# base/old_glibc.h for why libdl, which a linker of today would leave out.
+execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libdl.so.2 OUTPUT_VARIABLE ROLLCALL_LIBDL
+                OUTPUT_STRIP_TRAILING_WHITESPACE)
+function(rollcall_old_glibc name)
+  target_link_options(${name} PRIVATE "SHELL:-Wl,--no-as-needed ${ROLLCALL_LIBDL} -Wl,--as-needed")
 endfunction()
 
 # rollcall_guest_link(NAME): libc and nothing else, checked by the linker.

@@ -5,9 +5,9 @@
 # shellcheck shell=bash
 
 # What --help cannot list, since more is possible than these.
-_rollcall_arms='native native-context nvml-only legacy legacy-node-lock'
+_rollcall_arms='native native-context nvml-only legacy legacy-node-lock tiered'
 _rollcall_classes='self peer external discovery_failed unresolved'
-_rollcall_fields='node gpu driver view profile time_scale gpus isolation workload hold neighbours devices truth cpu cpus kernel'
+_rollcall_fields='node gpu driver view profile time_scale gpus isolation broker workload hold neighbours devices truth cpu cpus kernel'
 
 # _rollcall_section NAME: the first column of that section of the help on standard
 # input, a line for each entry ("-h,--help", "--topology KxW", "run").

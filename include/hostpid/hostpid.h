@@ -33,8 +33,8 @@
 extern "C" {
 #endif
 
-/* The interface of this header. A library of the same major version has at least what
- * an older minor one had. */
+/* The interface of this header. Within a major version nothing is taken away and neither
+ * struct changes its size: what comes later takes the place of reserved fields. */
 #define HOSTPID_API_MAJOR 1
 #define HOSTPID_API_MINOR 0
 
@@ -101,11 +101,10 @@ typedef struct hostpid_options {
   /* How NVML numbers processes, where the caller knows (from an earlier result); only
    * with HOSTPID_VIEW_GLOBAL does a challenge prove the host PID, too. */
   uint32_t nvml_view; /* hostpid_nvml_view */
-  uint32_t reserved;  /* 0 */
+  uint32_t reserved[7]; /* 0 */
 } hostpid_options;
 
 typedef struct hostpid_result {
-  uint32_t size_bytes;  /* sizeof(hostpid_result), set by the library */
   int32_t status;       /* hostpid_status: OK, PARTIAL, or why neither PID is known (as host_status) */
   int32_t host_pid;     /* > 0, or 0: not known */
   int32_t host_status;  /* hostpid_status of that PID */
@@ -120,6 +119,7 @@ typedef struct hostpid_result {
    * "no_broker" (hostpid_reason_text has the sentence). "" where it is known. Static. */
   const char *host_reason;
   const char *nvml_reason;
+  uint32_t reserved[8]; /* 0 */
 } hostpid_result;
 
 /* Sets the defaults. */

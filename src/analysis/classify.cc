@@ -31,16 +31,21 @@ struct Judgement {
   const WorkerRecord* peer = nullptr;  // set exactly for kPeer
 };
 
-// What a worker claims to be, per numbering. A shim that tells two numbers
-// would fill them separately; with one number, that number stands for both.
+// What a worker claims to be, per numbering. A shim that tells two numbers has for each
+// of them a number or a reason why there is none; with one number, that number stands
+// for both.
 struct Claims {
   std::optional<int64_t> host_pid;
   std::optional<int64_t> nvml_pid;
 };
 
 Claims claims_of(const Discovery& discovery) {
-  if (discovery.state != DiscoveryState::kAssigned || discovery.assigned_pid.value_or(0) <= 0) return {};
-  return {discovery.assigned_pid, discovery.assigned_pid};
+  if (discovery.state != DiscoveryState::kAssigned) return {};
+  const bool tells_two = discovery.assigned_nvml_pid || !discovery.nvml_reason.empty();
+  const Claims claims{discovery.assigned_pid,
+                      tells_two ? discovery.assigned_nvml_pid : discovery.assigned_pid};
+  const bool possible = claims.host_pid.value_or(1) > 0 && claims.nvml_pid.value_or(1) > 0;
+  return possible ? claims : Claims{};
 }
 
 bool is_own_thread(int64_t number, const WorkerRecord& worker) {
@@ -62,9 +67,10 @@ std::optional<Judgement> judge(std::optional<int64_t> claim, std::optional<Numbe
   return Judgement{Class::kPeer, owner->peer};
 }
 
-// With `both`, one number that is proved wrong makes the worker wrong, and one
-// that cannot be judged keeps it from being right.
-Judgement judge_by_kind(IdentityKind kind, const std::optional<Judgement>& host,
+// With `both`, one number that is proved wrong makes the worker wrong, and one that
+// is claimed and cannot be judged keeps it from being right. One that is not claimed
+// does neither.
+Judgement judge_by_kind(IdentityKind kind, const Claims& claims, const std::optional<Judgement>& host,
                         const std::optional<Judgement>& nvml) {
   switch (kind) {
     case IdentityKind::kNone:
@@ -78,7 +84,8 @@ Judgement judge_by_kind(IdentityKind kind, const std::optional<Judgement>& host,
         if (host && host->cls == wrong) return *host;
         if (nvml && nvml->cls == wrong) return *nvml;
       }
-      return host && nvml ? *host : Judgement{};
+      if ((claims.host_pid && !host) || (claims.nvml_pid && !nvml)) return {};
+      return host ? *host : nvml.value_or(Judgement{});
   }
   return {};
 }
@@ -104,13 +111,13 @@ void classify_worker(const Run& run, const WorkerRecord& worker, const Roster& r
   if (host) result.host_class = host->cls;
   if (nvml) result.nvml_class = nvml->cls;
 
-  const Judgement judgement = judge_by_kind(run.record.identity_kind, host, nvml);
+  const Judgement judgement = judge_by_kind(run.record.identity_kind, claims, host, nvml);
   result.cls = judgement.cls;
   if (judgement.peer != nullptr) {
     result.peer_worker = judgement.peer->worker;
     result.peer_cache = judgement.peer->cache;
   }
-  const bool by_host = run.record.identity_kind == IdentityKind::kHost;
+  const bool by_host = run.record.identity_kind == IdentityKind::kHost || worker.discovery.assigned_nvml_pid;
   result.alias = alias_of(claims.host_pid, by_host ? Numbering::kLauncher : nvml_numbering, worker);
 }
 

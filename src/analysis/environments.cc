@@ -105,6 +105,7 @@ const std::vector<Field>& fields() {
               [](const RunRecord& r) { return or_not_applicable(r, NodeKind::kSimulated, scale_text(r)); }),
       {"gpus", gpus},
       of_runs("isolation", [](const RunRecord& r) { return std::string(to_text(r.isolation)); }),
+      of_runs("broker", [](const RunRecord& r) { return std::string(r.broker ? "yes" : kNothing); }),
       of_runs("workload", [](const RunRecord& r) { return std::string(to_text(r.workload)); }),
       of_runs("hold", [](const RunRecord& r) { return std::string(to_text(r.hold)); }),
       of_runs("neighbours", [](const RunRecord& r) { return fmt::to_string(r.neighbours); }),

@@ -23,7 +23,7 @@ struct ComparedEvidence {
 
 // The fields, by the names that `--allow` takes. From the runs: node, gpu, driver, view,
 // profile (with what it says, from the plan), time_scale, gpus (from the plan), isolation,
-// workload, hold, neighbours, devices, truth. From environment.json: cpu, cpus, kernel.
+// broker, workload, hold, neighbours, devices, truth. From environment.json: cpu, cpus, kernel.
 const std::vector<std::string>& environment_fields();
 
 // A field is all its values in an experiment, which are usually one.

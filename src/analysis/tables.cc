@@ -218,11 +218,11 @@ CsvRow mapping_row(const RunRecord& record, const Classified& one, const WorkerR
           worker.discovery.tier,
           ms(cuinit_ns(worker)),
           worker.discovery.source,
-          "",  // assigned_nvml_pid: no identity source tells a second number
+          number(worker.discovery.assigned_nvml_pid),
           word(one.host_class),
           word(one.nvml_class),
           view_known ? std::string(to_text(record.view)) : std::string(),
-          "",  // nvml_tier
+          worker.discovery.nvml_tier,
           ms(worker.discovery.added_ns),
           ms(worker.discovery.context_added_ns)};
 }

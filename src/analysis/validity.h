@@ -15,6 +15,7 @@ bool is_stand_in(const std::filesystem::path& library);
 
 // The codes, each once, in alphabetical order; empty means valid.
 //   aborted           the run was given up before its end
+//   broker_died       the broker of the run ended by itself before its workers had
 //   cuinit_failed     a worker's cuInit (or, in the workload context, its
 //                     context) did not return success; of a worker that
 //                     finished also if it is not known
@@ -26,6 +27,8 @@ bool is_stand_in(const std::filesystem::path& library);
 //   inconsistent_record  a record contradicts itself: a negative or absurdly long
 //                     time, or a worker that "finished" without a time, with another
 //                     stage, or by a signal
+//   namespace_died    the first process of a namespace of --isolate pid ended by itself, and so
+//                     all in it
 //   node_died         the simulated node ended in the middle
 //   not_started       a worker could not be forked
 //   log_not_kept      a log of the workers was removed, replaced or too large to keep

@@ -71,6 +71,12 @@ const char* after_name(const char* text, size_t length) {
 // 52 fields of at most 20 digits and a name of at most 64 bytes fit.
 constexpr size_t kStatBytes = 2048;
 
+uint64_t start_time_from(const char* path) {
+  char text[kStatBytes];
+  const ssize_t length = read_small_file(path, text, sizeof text);
+  return length > 0 ? parse_start_time(text, static_cast<size_t>(length)) : 0;
+}
+
 ssize_t read_stat(pid_t pid, char* text) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/stat", static_cast<int>(pid));
@@ -120,9 +126,13 @@ uint64_t parse_start_time(const char* text, size_t length) {
 }
 
 uint64_t process_start_time(pid_t pid) {
-  char text[kStatBytes];
-  const ssize_t length = read_stat(pid, text);
-  return length > 0 ? parse_start_time(text, static_cast<size_t>(length)) : 0;
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/stat", static_cast<int>(pid));
+  return start_time_from(path);
+}
+
+uint64_t own_start_time() {
+  return start_time_from("/proc/self/stat");
 }
 
 char process_state(pid_t pid) {

@@ -29,6 +29,9 @@ int signal_pidfd(int pidfd, int signal);
 // process but the kernel's own starts at tick 0.
 uint64_t process_start_time(pid_t pid);
 
+// The same of the calling process, whichever procfs is mounted on /proc.
+uint64_t own_start_time();
+
 // The same from the text of a stat file; 0 if malformed.
 uint64_t parse_start_time(const char* text, size_t length);
 

@@ -71,8 +71,8 @@ base::Result<std::set<analysis::Class>> parse_classes(const std::vector<std::str
 
 bool says_something(const study::PlanRequest& r) {
   return r.topologies || r.arms || r.runs || r.node || r.profile || r.time_scale || r.workload || r.hold ||
-         r.view || r.neighbours || r.devices || r.shims || r.order || r.seed || r.gpus ||
-         r.worker_timeout_s || r.run_timeout_s;
+         r.isolate || r.broker || r.view || r.neighbours || r.devices || r.shims || r.order || r.seed ||
+         r.gpus || r.worker_timeout_s || r.run_timeout_s;
 }
 
 // A file, or the name of a plan that comes with the program.
@@ -263,7 +263,7 @@ Action add_run(CLI::App& app) {
                  "KxW: K caches of W workers each; repeatable (default 1x250, 50x5)")
       ->option_text("KxW");
   add_repeatable(run, "--arm", r.arms,
-                 "native, native-context, nvml-only, legacy, legacy-node-lock or one that --shim or "
+                 "native, native-context, nvml-only, legacy, legacy-node-lock, tiered or one that --shim or "
                  "the plan defines; repeatable (default native, legacy)")
       ->option_text("NAME");
   add_repeatable(run, "--shim", r.shims,
@@ -282,6 +282,13 @@ Action add_run(CLI::App& app) {
       ->option_text("init|context");
   run->add_option("--hold", r.hold, "none: a worker leaves when its evidence is read; all: when all are done")
       ->option_text("none|all");
+  run->add_option("--isolate", r.isolate,
+                  "pid: the workers of each cache in a PID, mount and IPC namespace of their own (default "
+                  "none)")
+      ->option_text("none|pid");
+  run->add_flag_callback(
+      "--broker", [&r] { r.broker = true; },
+      "A broker of each run's own (hostpidd), which the arm tiered asks");
   run->add_option("--view", r.view, "How the simulated NVML numbers processes (default global)")
       ->option_text("global|translated");
   run->add_option("--neighbours", r.neighbours,

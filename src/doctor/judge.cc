@@ -64,7 +64,7 @@ Check judge_proc(const Facts& facts) {
 
 Check judge_limits(const Facts& facts) {
   // As many caches as workers need the most.
-  const auto checked = study::check_limits(facts.limits, facts.workers, facts.workers);
+  const auto checked = study::check_limits(facts.limits, {facts.workers, facts.workers});
   if (!checked)
     return {"process_limits", Status::kFail, checked.error().where + ": " + checked.error().what,
             checked.error().advice};

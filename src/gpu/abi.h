@@ -39,6 +39,7 @@ struct CuUuid {
 // CUdevice_attribute values.
 inline constexpr int kCudaAttributeMultiprocessorCount = 16;
 inline constexpr int kCudaAttributeMaxThreadsPerMultiprocessor = 39;
+inline constexpr int kCudaAttributeMpsEnabled = 133;  // contexts on the device are shared through MPS
 
 // CUdriverProcAddressQueryResult values.
 inline constexpr int kCudaProcAddressFound = 0;

@@ -4,6 +4,10 @@
 
 #include <dlfcn.h>
 
+#include "base/old_glibc.h"
+
+ROLLCALL_OLD_SYMBOL(dlopen);
+
 namespace rollcall::gpu {
 namespace {
 

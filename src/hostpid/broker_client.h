@@ -43,10 +43,12 @@ struct BrokerAnswer {
 
 // For how long a broker that is not there is looked for again: it may be restarting.
 inline constexpr int64_t kRestartGraceNs = 100'000'000;
+// A broker that took a question and closed without an answer is asked again so often.
+inline constexpr int kMaxBrokenExchanges = 5;
 
 // Asks the extended command first; of a server that does not know it, command 1.
 // `facts` is completed with what the kernel says where an answer must be compared with
-// it: an answer that names another namespace, start time or boot is no answer.
+// it: an answer that names another namespace, start time or PID is no answer.
 BrokerAnswer ask_broker(const BrokerSocket& socket, const char* path, uint32_t trusted_uid,
                         const Clock& clock, const RandomSource& random, const Kernel& kernel,
                         SelfFacts* facts, int64_t deadline_ns);

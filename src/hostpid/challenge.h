@@ -3,13 +3,14 @@
 // exactly that much, round after round, is its own. No lock, no helper, no probe
 // context. docs/identity.md has the argument why it is sound and the bound.
 //
-// The rule. A round is: draw k from 1 … kSteps, list, allocate k steps, list, free,
-// list (the last list of a round is the first of the next). An entry answers if it
-// stands in all three with a rise of exactly k steps and then a fall of exactly k
-// steps. An entry that has answered in kWinningRounds rounds without a miss, and is
-// the only such one, is the own. A miss sets an entry's count back to nothing. It ends
-// as ambiguous where nobody has got so far after kMaxRounds, where a list was truncated
-// or names one PID twice, and where two got so far in the same round.
+// The rule. A round is: list, draw k from 1 … steps, allocate k steps, list, free, list
+// (the last list of a round is the first of the next). k is drawn after the first list,
+// so that nothing seen before can depend on it. A PID answers if it stands in all three
+// with a rise of exactly k steps and then a fall of exactly k steps. A PID that has
+// answered in winning_rounds rounds without a miss, and is the only such one, is the
+// own. A miss sets its count back to nothing. It ends as ambiguous where nobody can get
+// so far any more within max_rounds, where a list was truncated or names one PID twice,
+// and where two got so far in the same round.
 #pragma once
 
 #include <cstddef>
@@ -28,29 +29,41 @@ struct ChallengeRule {
   uint32_t max_rounds = 64;
 };
 inline constexpr ChallengeRule kChallengeRule{};
+constexpr bool is_valid(const ChallengeRule& rule) {
+  return rule.steps != 0 && (rule.steps & (rule.steps - 1)) == 0 && rule.winning_rounds != 0 &&
+         rule.winning_rounds <= rule.max_rounds;
+}
+static_assert(is_valid(kChallengeRule));
 
 // As many as NVML returns for one device; a list of that length is taken for truncated.
 inline constexpr size_t kMaxListed = 950;
 
+// NVML's value for memory that it does not tell. An entry that has it cannot answer, but
+// spoils nothing for the others: were it the own, that is an own entry that is missing,
+// which the rule allows for. Where no entry tells, nobody ever could answer.
+inline constexpr uint64_t kMemoryUnknown = UINT64_MAX;
+
 struct ListedProcess {
   uint32_t pid = 0;
-  uint64_t used_bytes = 0;
+  uint64_t used_bytes = 0;  // kMemoryUnknown where NVML says so
 };
 
 enum class ListResult {
   kOk,
   kFailed,
   kTruncated,          // as many as NVML returns at most, or it said that more would be needed
-  kMemoryNotReported,  // an entry says that its memory is not known
+  kMemoryNotReported,  // it is known that no entry ever tells its memory
 };
 enum class AllocateResult { kOk, kNoMemory, kFailed };
 
 // The driver, on one device, with the context already current.
 struct ChallengeDriver {
   void* self = nullptr;
-  // Fills at most kMaxListed entries, in any order.
+  // Fills at most kMaxListed entries, in any order; entries of PID 0 are passed over.
   ListResult (*list)(void* self, ListedProcess* entries, size_t* count) = nullptr;
   AllocateResult (*allocate)(void* self, uint64_t bytes, uint64_t* pointer) = nullptr;
+  // Called once for each allocation, never again after it failed: a driver's free may
+  // report another call's failure, and the address may be somebody else's by then.
   bool (*release)(void* self, uint64_t pointer) = nullptr;
   // Bytes free on the device; false: not known, which is not enough.
   bool (*free_bytes)(void* self, uint64_t* bytes) = nullptr;
@@ -59,25 +72,21 @@ struct ChallengeDriver {
 struct ChallengeResult {
   Reason reason = Reason::kNone;  // kNone: pid is the own entry
   uint32_t pid = 0;
-  uint32_t rounds = 0;
+  uint32_t rounds = 0;  // begun, that is: for which memory was asked
 };
 
 // Where the lists live. The caller provides it (a mapping rather than the stack of a
 // host's thread); contents do not matter.
 struct ChallengeMemory {
-  struct Counted {
-    ListedProcess process;
-    uint32_t answered = 0;  // consecutive rounds
-  };
   ListedProcess lists[3][kMaxListed];
-  Counted counted[kMaxListed];
+  uint32_t answered[2][kMaxListed];  // consecutive rounds, beside the first and last list
 };
 
 // Holds at most one allocation, of rule.steps * kStepBytes, and leaves none behind
 // whatever happens (kMemoryNotFreed if the driver itself would not take it back).
 // Wants four times its largest allocation free before each round, so that it is not
 // what makes a neighbour's allocation fail; less is kNotEnoughMemory. deadline_ns is in
-// the clock's time. Not more than one round begins after it.
+// the clock's time; no round begins once it has passed. `rule` is valid.
 ChallengeResult challenge(const ChallengeRule& rule, const ChallengeDriver& driver, const Clock& clock,
                           const RandomSource& random, int64_t deadline_ns, ChallengeMemory* memory);
 

@@ -2,6 +2,8 @@
 // of them can be forgotten for a new reason.
 #include "hostpid/types.h"
 
+#include <string.h>
+
 namespace rollcall::hostpid {
 namespace {
 
@@ -90,6 +92,13 @@ static_assert(rows_are_complete(), "one row for each reason, in order");
 
 const char* to_text(Reason reason) {
   return kRows[static_cast<size_t>(reason)].word;
+}
+
+Reason reason_from_text(const char* word) {
+  for (const Row& row : kRows) {
+    if (strcmp(row.word, word) == 0) return row.reason;
+  }
+  return Reason::kNone;
 }
 
 const char* to_sentence(Reason reason) {

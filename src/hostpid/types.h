@@ -46,9 +46,10 @@ enum class Reason : uint8_t {
   kKernelUnknown,      // unsupported: /proc does not tell the own PID namespace
   kLast = kKernelUnknown,
 };
-const char* to_text(Reason reason);       // "no_broker"; "" for kNone
-const char* to_sentence(Reason reason);   // "" for kNone
-hostpid_status status_of(Reason reason);  // HOSTPID_OK for kNone
+const char* to_text(Reason reason);         // "no_broker"; "" for kNone
+Reason reason_from_text(const char* word);  // kNone also for a word that is none of them
+const char* to_sentence(Reason reason);     // "" for kNone
+hostpid_status status_of(Reason reason);    // HOSTPID_OK for kNone
 
 // CLOCK_MONOTONIC, and a pause.
 struct Clock {
@@ -69,15 +70,14 @@ struct SelfFacts {
   uint64_t pid_namespace = 0;  // inode
   bool in_initial_pid_namespace = false;
   uint64_t start_time = 0;  // field 22 of /proc/self/stat; 0 also where a time namespace may shift it
-  unsigned char boot_id[16] = {};
-  bool boot_id_known = false;
 };
 
 struct Kernel {
   void* self = nullptr;
   // Only what tier 1 needs: microseconds.
   void (*read_namespace)(void* self, SelfFacts* facts) = nullptr;
-  // The rest, for comparing with a broker's answer.
+  // The start time, for comparing with a broker's answer. Not the boot id: who answers on
+  // a Unix socket runs on this kernel, and some containers have a boot id of their own.
   void (*read_rest)(void* self, SelfFacts* facts) = nullptr;
 };
 

@@ -27,7 +27,7 @@ unsigned char* put(unsigned char* at, T value) {
 // Magic and version, of which `length` bytes are there.
 bool header_fits(const unsigned char* bytes, size_t length) {
   constexpr unsigned char kHeader[6] = {'H', 'P', 'I', 'D', 0, kWireVersion};
-  return memcmp(bytes, kHeader, length < sizeof kHeader ? length : sizeof kHeader) == 0;
+  return length == 0 || memcmp(bytes, kHeader, length < sizeof kHeader ? length : sizeof kHeader) == 0;
 }
 
 bool known_status(uint16_t status) {

@@ -160,6 +160,10 @@ std::vector<Fact> environment_facts(const ReportSource& source) {
     facts.push_back({"NVML view", text_of([](const auto& run) { return std::string(to_text(run.view)); })});
     facts.push_back(
         {"isolation", text_of([](const auto& run) { return std::string(to_text(run.isolation)); })});
+    if (std::any_of(source.runs.begin(), source.runs.end(),
+                    [](const auto& run) { return run.record.broker; })) {
+      facts.push_back({"broker", "of the experiment's own"});
+    }
   }
   add(facts, machine, "kernel", "kernel");
   add(facts, machine, "architecture", "architecture");

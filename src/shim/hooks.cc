@@ -1,23 +1,16 @@
 // cuInit, where discovery takes place, and cuGetProcAddress in both forms, so
-// that a program that asks the driver itself for cuInit gets the hook, too. The
+// that a program that asks the driver itself for a function gets the hook, too. The
 // driver's own results go through untouched, whatever discovery did.
 #include "shim/hooks.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <new>
 
 #include "base/clock.h"
-#include "base/futex.h"
 #include "gpu/abi.h"
 #include "shim/added_time.h"
-#include "shim/legacy.h"
-#include "shim/real.h"
-#include "shim/region.h"
-#include "shim/settings.h"
+#include "shim/context_hooks.h"
+#include "shim/discovery.h"
+#include "shim/real_function.h"
 
 #define ROLLCALL_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -35,25 +28,6 @@ namespace {
 // From this version on, cuGetProcAddress("cuGetProcAddress") gives the second
 // form (CUDA 12.0, which introduced it).
 constexpr int kSecondFormVersion = 12000;
-
-// One real function, found on first use.
-template <const char* kName>
-struct Real {
-  static inline std::atomic<void*> function{nullptr};
-
-  static void* get() {
-    void* known = function.load(std::memory_order_acquire);
-    if (known == nullptr) {
-      known = real_driver_function(kName);
-      function.store(known, std::memory_order_release);
-    }
-    return known;
-  }
-  static bool remember(void* found) {
-    void* none = nullptr;
-    return function.compare_exchange_strong(none, found, std::memory_order_acq_rel) || none == found;
-  }
-};
 
 constexpr char kCuInit[] = "cuInit";
 constexpr char kCuGetProcAddress[] = "cuGetProcAddress";
@@ -75,95 +49,10 @@ constexpr Hook kHooks[] = {
     {kCuGetProcAddressV2, &cu_get_proc_address_v2_hook, &Real<kCuGetProcAddressV2>::remember},
 };
 
-void log_line(const Settings& settings, const char* what) {
-  if (!settings.log) return;
-  char line[256];
-  const int length =
-      snprintf(line, sizeof line, "[rollcall-shim pid=%d] %s\n", static_cast<int>(getpid()), what);
-  if (length > 0 && write(STDERR_FILENO, line, static_cast<size_t>(length)) < 0) return;
-}
-
-// What this process knows of itself. After a fork the child is another process
-// and starts anew; that is told by comparing PIDs, not by a handler at fork,
-// which clone() without the C library would skip, and so that a lock held by
-// another thread of the parent cannot lock the child for ever.
-struct ProcessState {
-  std::atomic<uint32_t> owner{0};  // PID of the process whose discovery is over
-  std::atomic<uint32_t> busy{0};   // futex: PID of the process one of whose threads is at it
-  alignas(Region) unsigned char region[sizeof(Region)] = {};
-};
-constinit ProcessState g_state;
-
-// Set while this thread is inside the discovery, whose own calls into the
-// driver must not start another one.
-thread_local bool t_inside __attribute__((tls_model("initial-exec"))) = false;
-
-void discover(const Settings& settings, Region* region) {
-  const int64_t deadline_ns = base::monotonic_ns() + settings.lock_timeout_ns;
-  const Region::Join joined = region->join(settings.cache_path, deadline_ns);
-  if (joined != Region::Join::kOk) {
-    log_line(settings, to_text(joined));
-    return;
-  }
-  ProbeDriver driver;
-  driver.lookup = real_dlsym;
-  driver.device_get = reinterpret_cast<gpu::CuDeviceGetFn>(real_driver_function("cuDeviceGet"));
-  driver.retain =
-      reinterpret_cast<gpu::CuDevicePrimaryCtxRetainFn>(real_driver_function("cuDevicePrimaryCtxRetain"));
-  void* release = real_driver_function("cuDevicePrimaryCtxRelease_v2");
-  if (release == nullptr) release = real_driver_function("cuDevicePrimaryCtxRelease");
-  driver.release = reinterpret_cast<gpu::CuDevicePrimaryCtxReleaseFn>(release);
-  discover_legacy(settings, driver, region);
-  if (region->slot()->status.load(std::memory_order_relaxed) == static_cast<uint32_t>(SlotStatus::kFailed)) {
-    log_line(settings, to_text(static_cast<Reason>(region->slot()->reason)));
-  }
-}
-
-// One thread of this process at a time. A value left by another process (the
-// parent, before the fork) counts as free.
-void enter(uint32_t own_pid) {
-  for (;;) {
-    uint32_t holder = g_state.busy.load(std::memory_order_acquire);
-    if (holder == own_pid) {
-      base::futex_wait(&g_state.busy, own_pid, base::kNsPerSecond);
-    } else if (g_state.busy.compare_exchange_strong(holder, own_pid, std::memory_order_acq_rel)) {
-      return;
-    }
-  }
-}
-
-void leave() {
-  g_state.busy.store(0, std::memory_order_release);
-  base::futex_wake(&g_state.busy);
-}
-
-// Once for each process; a second thread that calls cuInit meanwhile waits, as
-// it would for the driver's own first initialisation. Returns the slot of this
-// process if this call made the discovery, else null.
-RegionSlot* discover_once() {
-  const auto own_pid = static_cast<uint32_t>(getpid());
-  if (g_state.owner.load(std::memory_order_acquire) == own_pid || t_inside) return nullptr;
-  const Settings settings = read_settings();
-  if (settings.discovery == Discovery::kOff) return nullptr;
-  if (settings.cache_path == nullptr) {
-    log_line(settings, "CUDA_DEVICE_MEMORY_SHARED_CACHE is not set: no discovery");
-    return nullptr;
-  }
-  RegionSlot* slot = nullptr;
-  enter(own_pid);
-  if (g_state.owner.load(std::memory_order_acquire) != own_pid) {
-    t_inside = true;
-    // Made anew in a forked child, over what it inherited: the parent's mapping
-    // and descriptor stay open there, harmless, since record locks are not
-    // inherited and the slot is claimed by PID.
-    auto* region = new (static_cast<void*>(g_state.region)) Region();
-    discover(settings, region);
-    slot = region->slot();
-    t_inside = false;
-    g_state.owner.store(own_pid, std::memory_order_release);
-  }
-  leave();
-  return slot;
+// Under which of the exported names the driver's answer to this question is known.
+const char* exported_name(const char* symbol, int cuda_version) {
+  const bool second_form = strcmp(symbol, kCuGetProcAddress) == 0 && cuda_version >= kSecondFormVersion;
+  return second_form ? kCuGetProcAddressV2 : context_symbol(symbol, cuda_version);
 }
 
 }  // namespace
@@ -171,6 +60,9 @@ RegionSlot* discover_once() {
 const Hook* find_hook(const char* name) {
   for (const Hook& hook : kHooks) {
     if (strcmp(hook.name, name) == 0) return &hook;
+  }
+  for (size_t i = 0; i < kContextHookCount; ++i) {
+    if (strcmp(kContextHooks[i].name, name) == 0) return &kContextHooks[i];
   }
   return nullptr;
 }
@@ -195,7 +87,7 @@ ROLLCALL_EXPORT CuResult cuInit(unsigned flags) {
   const CuResult result = real(flags);
   const int64_t real_end_ns = base::monotonic_ns();
   if (result != gpu::kCudaSuccess) return result;
-  RegionSlot* slot = discover_once();
+  RegionSlot* slot = discover_at_init();
   add_time(base::monotonic_ns() - start_ns - (real_end_ns - real_start_ns));
   if (slot != nullptr) slot->added_ns = added_time_ns();
   return result;
@@ -207,8 +99,7 @@ ROLLCALL_EXPORT CuResult cuGetProcAddress(const char* symbol, void** function, i
   if (real == nullptr) return gpu::kCudaNotFound;
   const CuResult result = real(symbol, function, cuda_version, flags);
   if (result != gpu::kCudaSuccess || symbol == nullptr || function == nullptr) return result;
-  const bool second_form = strcmp(symbol, kCuGetProcAddress) == 0 && cuda_version >= kSecondFormVersion;
-  *function = substitute(second_form ? kCuGetProcAddressV2 : symbol, *function);
+  *function = substitute(exported_name(symbol, cuda_version), *function);
   return result;
 }
 
@@ -218,7 +109,6 @@ ROLLCALL_EXPORT CuResult cuGetProcAddress_v2(const char* symbol, void** function
   if (real == nullptr) return gpu::kCudaNotFound;
   const CuResult result = real(symbol, function, cuda_version, flags, query_result);
   if (result != gpu::kCudaSuccess || symbol == nullptr || function == nullptr) return result;
-  const bool second_form = strcmp(symbol, kCuGetProcAddress) == 0 && cuda_version >= kSecondFormVersion;
-  *function = substitute(second_form ? kCuGetProcAddressV2 : symbol, *function);
+  *function = substitute(exported_name(symbol, cuda_version), *function);
   return result;
 }

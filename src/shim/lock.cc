@@ -95,9 +95,10 @@ bool file_size_allowed(uint64_t size) {
 bool NodeLockFile::open(const char* path) {
   fd_.reset(::open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, kNodeLockMode));
   if (!fd_.valid()) return false;
-  struct stat info {};
-  if (fstat(fd_.get(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
-  if (!is_node_lock(fd_.get(), info.st_size)) return false;
+  struct statx info {};
+  if (statx(fd_.get(), "", AT_EMPTY_PATH, STATX_TYPE | STATX_SIZE, &info) != 0 || !S_ISREG(info.stx_mode))
+    return false;
+  if (!is_node_lock(fd_.get(), static_cast<off_t>(info.stx_size))) return false;
   // Setting the size twice is harmless, so two makers need no lock of their own.
   if (posix_fallocate(fd_.get(), 0, kNodeLockSizeBytes) != 0) return false;
   void* memory = mmap(nullptr, static_cast<size_t>(kNodeLockSizeBytes), PROT_READ | PROT_WRITE, MAP_SHARED,

@@ -7,6 +7,11 @@
 
 #include <atomic>
 
+#include "base/old_glibc.h"
+
+ROLLCALL_OLD_SYMBOL(dlopen);
+ROLLCALL_OLD_SYMBOL(dlvsym);
+
 namespace rollcall::shim {
 namespace {
 

@@ -29,16 +29,16 @@ bool all_zero(const void* memory, size_t size) {
 }
 
 RegionCheck check_file(int fd) {
-  struct stat info {};
-  if (fstat(fd, &info) != 0) return RegionCheck::kDamaged;
-  if (!S_ISREG(info.st_mode)) return RegionCheck::kForeign;
+  struct statx info {};
+  if (statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_SIZE, &info) != 0) return RegionCheck::kDamaged;
+  if (!S_ISREG(info.stx_mode)) return RegionCheck::kForeign;
   RegionHeader header{};
   ssize_t got = 0;
   do {
     got = pread(fd, static_cast<void*>(&header), sizeof header, 0);
   } while (got < 0 && errno == EINTR);
   if (got < 0) return RegionCheck::kDamaged;
-  return check_region(header, static_cast<uint64_t>(info.st_size));
+  return check_region(header, info.stx_size);
 }
 
 // Disk space for what is about to be touched through a mapping: a write into a
@@ -140,7 +140,7 @@ Region::Join Region::claim_slot() {
     // The status first: until the start time is ours, too, a reader who matches
     // both pid and start time cannot take the former owner's result for ours.
     slot->status.store(static_cast<uint32_t>(SlotStatus::kEmpty), std::memory_order_release);
-    slot->start_time = base::process_start_time(getpid());
+    slot->start_time = base::own_start_time();
     slot->pid_namespace = own_namespace;
     slot->assigned_pid = 0;
     slot->tier = static_cast<uint32_t>(Tier::kNone);

@@ -126,6 +126,9 @@ ROLLCALL_API gpu::CuResult cuDeviceGetAttribute(int* value, int attribute, gpu::
     case gpu::kCudaAttributeMaxThreadsPerMultiprocessor:
       *value = g_state.client.node().threads_per_multiprocessor;
       return gpu::kCudaSuccess;
+    case gpu::kCudaAttributeMpsEnabled:
+      *value = 0;
+      return gpu::kCudaSuccess;
     default:
       return gpu::kCudaInvalidValue;
   }

@@ -9,6 +9,7 @@ namespace {
 // As HAMi-core names it, so that one plan serves both.
 constexpr const char* kCacheVariable = "CUDA_DEVICE_MEMORY_SHARED_CACHE";
 
+// With our own shim.
 Arm legacy(const char* name) {
   Arm arm;
   arm.name = name;
@@ -18,6 +19,13 @@ Arm legacy(const char* name) {
   // The number is one that NVML listed, seen from inside the worker.
   arm.identity_kind = evidence::IdentityKind::kNvml;
   arm.cache_variable = kCacheVariable;
+  return arm;
+}
+
+// Claims both numbers, each only where it is proved.
+Arm tiered() {
+  Arm arm = legacy("tiered");
+  arm.identity_kind = evidence::IdentityKind::kBoth;
   return arm;
 }
 
@@ -53,9 +61,12 @@ std::string_view to_text(IdentitySourceKind kind) {
 }
 
 const std::vector<Arm>& built_in_arms() {
-  static const std::vector<Arm> arms = {native(), control("native-context", evidence::Exercise::kProbe),
-                                        control("nvml-only", evidence::Exercise::kNvmlInit), legacy("legacy"),
-                                        legacy("legacy-node-lock")};
+  static const std::vector<Arm> arms = {native(),
+                                        control("native-context", evidence::Exercise::kProbe),
+                                        control("nvml-only", evidence::Exercise::kNvmlInit),
+                                        legacy("legacy"),
+                                        legacy("legacy-node-lock"),
+                                        tiered()};
   return arms;
 }
 

@@ -9,11 +9,14 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "base/files.h"
 #include "base/process.h"
 #include "evidence/sha256.h"
 #include "probe/observe.h"
+#include "study/broker.h"
 #include "study/limits.h"
 
 extern char** environ;
@@ -116,12 +119,18 @@ base::Result<std::string> describe_environment(const Paths& paths, const Plan& p
   json["limits"] = describe_limits();
   json["variables"] = describe_variables();
   Json programs;
-  for (const auto& [name, file] :
-       {std::pair{"rollcall", paths.self}, std::pair{"rollcall-worker", paths.worker},
-        std::pair{"rollcall-probe", paths.probe}, std::pair{"simgpud", paths.simgpud},
-        std::pair{"librollcall_shim.so", paths.shim},
-        std::pair{"libcuda.so.1", paths.sim_dir / "libcuda.so.1"},
-        std::pair{"libnvidia-ml.so.1", paths.sim_dir / "libnvidia-ml.so.1"}}) {
+  std::vector<std::pair<const char*, std::filesystem::path>> files = {
+      std::pair{"rollcall", paths.self},
+      std::pair{"rollcall-worker", paths.worker},
+      std::pair{"rollcall-probe", paths.probe},
+      std::pair{"simgpud", paths.simgpud},
+      std::pair{"librollcall_shim.so", paths.shim},
+      std::pair{"libcuda.so.1", paths.sim_dir / "libcuda.so.1"},
+      std::pair{"libnvidia-ml.so.1", paths.sim_dir / "libnvidia-ml.so.1"}};
+  if (plan.isolation == evidence::Isolation::kPid)
+    files.emplace_back("rollcall-namespace", paths.namespace_holder);
+  if (needs_broker(plan)) files.emplace_back("hostpidd", paths.hostpidd);
+  for (const auto& [name, file] : files) {
     const auto hash = evidence::sha256_file(file);
     if (!hash) return tl::unexpected(hash.error());
     programs[name] = *hash;

@@ -14,8 +14,10 @@
 #include "evidence/folder.h"
 #include "evidence/sha256.h"
 #include "study/arms.h"
+#include "study/broker.h"
 #include "study/environment.h"
 #include "study/limits.h"
+#include "study/namespaces.h"
 #include "study/real_node.h"
 #include "study/schedule.h"
 #include "study/shim_file.h"
@@ -47,6 +49,10 @@ base::Result<void> check_files(const Paths& paths, const Plan& plan) {
     files.emplace_back(paths.sim_dir / "libcuda.so.1", "the stand-in driver");
     files.emplace_back(paths.sim_dir / "libnvidia-ml.so.1", "the stand-in NVML");
   }
+  if (plan.isolation == evidence::Isolation::kPid) {
+    files.emplace_back(paths.namespace_holder, "the first process of a namespace");
+  }
+  if (needs_broker(plan)) files.emplace_back(paths.hostpidd, "the broker");
   for (const auto& [file, what] : files) {
     if (auto there = require_file(file, what); !there) return there;
   }
@@ -75,8 +81,12 @@ base::Result<void> check_machine(const Paths& paths, const Plan& plan) {
     workers = std::max(workers, topology.workers());
     caches = std::max(caches, topology.caches());
   }
-  if (auto fits = check_limits(read_process_limits(), workers, caches); !fits) return fits;
-  return raise_open_files(needed_descriptors(workers, caches));
+  const bool isolated = plan.isolation == evidence::Isolation::kPid;
+  const RunSize size{workers, caches, isolated ? caches : 0};
+  if (auto fits = check_limits(read_process_limits(), size); !fits) return fits;
+  if (auto raised = raise_open_files(needed_descriptors(size)); !raised) return raised;
+  if (isolated) return prepare_isolation(paths);
+  return {};
 }
 
 // What all runs of an experiment share beside its plan.

@@ -30,6 +30,24 @@ std::optional<int64_t> duration(int64_t ns) {
   return ns == shim::kRegionUnset || ns < 0 ? std::nullopt : std::optional<int64_t>(ns);
 }
 
+std::string text_of_reason(uint32_t reason) {
+  return shim::to_text(static_cast<shim::Reason>(reason));
+}
+
+// One number, or of the arm `tiered` two, of which one may be missing: then the slot has a
+// reason in its place.
+void take_numbers(const shim::RegionSlot& slot, Discovery& discovery) {
+  discovery.reason = text_of_reason(slot.reason);
+  discovery.nvml_reason = text_of_reason(slot.nvml_reason);
+  if (slot.nvml_pid != 0) {
+    discovery.assigned_nvml_pid = slot.nvml_pid;
+    discovery.nvml_tier = shim::to_text(static_cast<shim::Tier>(slot.nvml_tier));
+  }
+  if (slot.nvml_pid != 0 && slot.assigned_pid == 0) return;
+  discovery.assigned_pid = slot.assigned_pid;
+  discovery.tier = shim::to_text(static_cast<shim::Tier>(slot.tier));
+}
+
 Discovery from_slot(const shim::RegionSlot& slot) {
   Discovery discovery = no_evidence("");
   discovery.added_ns = duration(slot.added_ns);
@@ -37,12 +55,12 @@ Discovery from_slot(const shim::RegionSlot& slot) {
   switch (static_cast<shim::SlotStatus>(slot.status.load(std::memory_order_relaxed))) {
     case shim::SlotStatus::kAssigned:
       discovery.state = DiscoveryState::kAssigned;
-      discovery.assigned_pid = slot.assigned_pid;
-      discovery.tier = shim::to_text(static_cast<shim::Tier>(slot.tier));
+      take_numbers(slot, discovery);
       return discovery;
     case shim::SlotStatus::kFailed:
       discovery.state = DiscoveryState::kFailed;
-      discovery.reason = shim::to_text(static_cast<shim::Reason>(slot.reason));
+      discovery.reason = text_of_reason(slot.reason);
+      discovery.nvml_reason = text_of_reason(slot.nvml_reason);
       return discovery;
     case shim::SlotStatus::kEmpty:
     case shim::SlotStatus::kJoined:

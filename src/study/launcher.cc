@@ -19,6 +19,7 @@
 #include "study/crew.h"
 #include "study/gpu_idle.h"
 #include "study/identity_source.h"
+#include "study/namespaces.h"
 #include "study/neighbours.h"
 #include "study/processes_left.h"
 #include "study/run_space.h"
@@ -81,6 +82,7 @@ evidence::RunRecord describe(const RunSetup& setup) {
                                "NVML does not number processes as the launcher's PID namespace does"});
     }
   }
+  if (!setup.trial) record.isolation = plan.isolation;
   record.workload = plan.workload;
   record.hold = plan.hold;
   record.plan_sha256 = setup.plan_sha256;
@@ -159,17 +161,24 @@ class RunExecution {
     if (watched && setup_.interrupt_fd >= 0) watched = crew_.watch(setup_.interrupt_fd, kInterruptKey);
     if (!watched) return watched;
 
+    if (setup_.plan->isolation == evidence::Isolation::kPid && !setup_.trial) {
+      auto namespaces =
+          Namespaces::start(*setup_.paths, setup_.run.topology.caches(), space_.broker_folder());
+      if (!namespaces) return tl::unexpected(namespaces.error());
+      namespaces_.emplace(std::move(*namespaces));
+    }
     first_fork_ns_ = base::monotonic_ns();
     for (int i = 0; i < count(); ++i) {
       std::string number = std::to_string(i);
       std::string name = "rollcall-worker";
       const std::array<char*, 3> arguments = {name.data(), number.data(), nullptr};
       const int cache = setup_.run.topology.cache_of(i);
-      const SpawnRequest request{setup_.paths->worker.c_str(),
-                                 arguments.data(),
-                                 space_.environment(cache).get(),
-                                 space_.log_fd(cache),
-                                 {board_.fd(), lifeline_end.get(), progress_fd_.get()}};
+      SpawnRequest request{setup_.paths->worker.c_str(),
+                           arguments.data(),
+                           space_.environment(cache).get(),
+                           space_.log_fd(cache),
+                           {board_.fd(), lifeline_end.get(), progress_fd_.get()}};
+      if (namespaces_) request.enters = &namespaces_->door(cache);
       if (auto started = crew_.start(request); !started) return started;
       report("starting", i + 1);
     }
@@ -330,7 +339,12 @@ class RunExecution {
 
   // What a shim left behind would disturb the next run, and may still hold this one's log.
   void end_processes_left() {
-    const int ended = end_orphans(space_.mark(), space_.node_pid());
+    int ended = end_orphans(space_.mark(), space_.node_pid());
+    if (namespaces_) {
+      const NamespacesEnded namespaces = namespaces_->stop();
+      for (const std::string& what : namespaces.died) record_.events.push_back({"namespace_died", what});
+      ended += namespaces.processes_left;
+    }
     if (ended == 0) return;
     record_.events.push_back(
         {"processes_left", fmt::format("{} processes outlived their workers and were ended", ended)});
@@ -354,6 +368,7 @@ class RunExecution {
   base::Fd progress_fd_;
   base::Fd lifeline_;
   std::optional<Neighbours> neighbours_;
+  std::optional<Namespaces> namespaces_;
   Crew crew_;  // after what its workers use: it ends them first
   ExpectedLibraries expected_;
   std::unique_ptr<IdentitySource> source_;

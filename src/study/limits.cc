@@ -21,6 +21,8 @@ namespace {
 // The launcher's own descriptors: standard streams, board, pipes, the node's
 // connection, directories, a file or two being written.
 constexpr uint64_t kOwnDescriptors = 64;
+// NamespaceDoor's five, and a pidfd.
+constexpr uint64_t kDescriptorsOfNamespace = 6;
 constexpr int kSpareClients = 16;
 // The launcher, the node's daemon and what a shell may start beside it.
 constexpr uint64_t kOwnProcesses = 8;
@@ -118,20 +120,25 @@ int node_clients(int workers) {
   return workers + kSpareClients;
 }
 
-uint64_t needed_descriptors(int workers, int caches) {
-  const uint64_t launcher = static_cast<uint64_t>(workers) + static_cast<uint64_t>(caches) + kOwnDescriptors;
-  return std::max(launcher, simgpu::needed_descriptors(node_clients(workers)));
+uint64_t needed_descriptors(const RunSize& size) {
+  const uint64_t launcher = static_cast<uint64_t>(size.workers) + static_cast<uint64_t>(size.caches) +
+                            kDescriptorsOfNamespace * static_cast<uint64_t>(size.namespaces) +
+                            kOwnDescriptors;
+  return std::max(launcher, simgpu::needed_descriptors(node_clients(size.workers)));
 }
 
-base::Result<void> check_limits(const ProcessLimits& limits, int workers, int caches) {
-  const uint64_t descriptors = needed_descriptors(workers, caches);
+base::Result<void> check_limits(const ProcessLimits& limits, const RunSize& size) {
+  const int workers = size.workers;
+  const uint64_t descriptors = needed_descriptors(size);
   if (limits.open_files_hard && *limits.open_files_hard < descriptors) {
     return base::failure("open files (RLIMIT_NOFILE)",
                          fmt::format("{} workers need {} descriptors, the hard limit is {}", workers,
                                      descriptors, *limits.open_files_hard),
                          fmt::format("set it with 'ulimit -n {}' as a user who may", descriptors));
   }
-  const uint64_t processes = static_cast<uint64_t>(workers) + kOwnProcesses;
+  // A namespace is held by a process of its own.
+  const uint64_t processes =
+      static_cast<uint64_t>(workers) + static_cast<uint64_t>(size.namespaces) + kOwnProcesses;
   const uint64_t used = limits.user_processes_used.value_or(0);
   if (limits.user_processes && *limits.user_processes < used + processes) {
     return base::failure(

@@ -28,14 +28,22 @@ ProcessLimits read_process_limits();
 // some to spare.
 int node_clients(int workers);
 
+// The largest of a plan's runs, as far as limits go.
+struct RunSize {
+  int workers = 0;
+  int caches = 0;
+  int namespaces = 0;  // 0 without isolation
+};
+
 // Descriptors that a run of that size needs in one process: in the launcher a
-// pidfd for each worker, a log for each cache, and some for itself; in simgpud what
-// its clients need. The limit holds for each process, so the larger counts.
-uint64_t needed_descriptors(int workers, int caches);
+// pidfd for each worker, a log for each cache, a pidfd and the way in for each
+// namespace, and some for itself; in simgpud what its clients need. The limit holds for
+// each process, so the larger counts.
+uint64_t needed_descriptors(const RunSize& size);
 
 // One error naming the limit, what is needed, what was found and what to set;
-// nothing if `workers` fit.
-base::Result<void> check_limits(const ProcessLimits& limits, int workers, int caches);
+// nothing if the run fits.
+base::Result<void> check_limits(const ProcessLimits& limits, const RunSize& size);
 
 // Raises the soft limit of open files to what is needed; check_limits has shown
 // that the hard one allows it.

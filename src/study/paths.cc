@@ -18,6 +18,8 @@ base::Result<Paths> find_paths() {
   Paths paths;
   paths.self = self;
   paths.worker = prefix / "bin" / "rollcall-worker";
+  paths.namespace_holder = prefix / "bin" / "rollcall-namespace";
+  paths.hostpidd = prefix / "bin" / "hostpidd";
   paths.probe = prefix / "bin" / "rollcall-probe";
   paths.simgpud = prefix / "bin" / "simgpud";
   paths.shim = lib / "librollcall_shim.so";

@@ -10,14 +10,16 @@
 namespace rollcall::study {
 
 struct Paths {
-  std::filesystem::path self;         // the running program
-  std::filesystem::path worker;       // bin/rollcall-worker
-  std::filesystem::path probe;        // bin/rollcall-probe
-  std::filesystem::path simgpud;      // bin/simgpud
-  std::filesystem::path shim;         // lib/rollcall/librollcall_shim.so
-  std::filesystem::path sim_dir;      // lib/rollcall/sim, with the stand-in driver libraries
-  std::filesystem::path profile_dir;  // share/rollcall/profiles
-  std::filesystem::path plan_dir;     // share/rollcall/plans
+  std::filesystem::path self;              // the running program
+  std::filesystem::path worker;            // bin/rollcall-worker
+  std::filesystem::path namespace_holder;  // bin/rollcall-namespace
+  std::filesystem::path probe;             // bin/rollcall-probe
+  std::filesystem::path simgpud;           // bin/simgpud
+  std::filesystem::path hostpidd;          // bin/hostpidd
+  std::filesystem::path shim;              // lib/rollcall/librollcall_shim.so
+  std::filesystem::path sim_dir;           // lib/rollcall/sim, with the stand-in driver libraries
+  std::filesystem::path profile_dir;       // share/rollcall/profiles
+  std::filesystem::path plan_dir;          // share/rollcall/plans
 };
 
 // From /proc/self/exe, which is <prefix>/bin/rollcall.

@@ -83,6 +83,7 @@ base::Result<void> resolve_arms(const PlanRequest& request, Plan& plan) {
 
 base::Result<void> resolve_words(const PlanRequest& request, Plan& plan) {
   using evidence::Hold;
+  using evidence::Isolation;
   using evidence::Workload;
   const auto workload = pick(request.workload, request.place("--workload"), Workload::kInit,
                              {Workload::kInit, Workload::kContext});
@@ -94,6 +95,11 @@ base::Result<void> resolve_words(const PlanRequest& request, Plan& plan) {
   if (!order) return tl::unexpected(order.error());
   const auto seed = whole_number(request.seed, request.place("--seed"), 1, 0, INT64_MAX);
   if (!seed) return tl::unexpected(seed.error());
+  const auto isolation = pick(request.isolate, request.place("--isolate"), Isolation::kNone,
+                              {Isolation::kNone, Isolation::kPid});
+  if (!isolation) return tl::unexpected(isolation.error());
+  plan.isolation = *isolation;
+  plan.broker = request.broker.value_or(false);
   plan.workload = *workload;
   plan.hold = *hold;
   plan.order = *order;

@@ -66,6 +66,8 @@ const std::map<std::string, Key>& keys() {
       {"time_scale", number(&PlanRequest::time_scale)},
       {"workload", scalar<std::string>("a string", &PlanRequest::workload)},
       {"hold", scalar<std::string>("a string", &PlanRequest::hold)},
+      {"broker", scalar<bool>("true or false", &PlanRequest::broker)},
+      {"isolate", scalar<std::string>("a string", &PlanRequest::isolate)},
       {"view", scalar<std::string>("a string", &PlanRequest::view)},
       {"order", scalar<std::string>("a string", &PlanRequest::order)},
       {"seed", scalar<int64_t>("a whole number", &PlanRequest::seed)},

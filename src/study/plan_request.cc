@@ -39,6 +39,8 @@ void PlanRequest::override_with(const PlanRequest& stronger) {
   take(time_scale, stronger.time_scale, "--time-scale");
   take(workload, stronger.workload, "--workload");
   take(hold, stronger.hold, "--hold");
+  take(isolate, stronger.isolate, "--isolate");
+  take(broker, stronger.broker, "--broker");
   take(view, stronger.view, "--view");
   take(order, stronger.order, "--order");
   take(seed, stronger.seed, "--seed");

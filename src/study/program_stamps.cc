@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "study/broker.h"
+
 namespace rollcall::study {
 namespace {
 
@@ -22,6 +24,8 @@ ProgramStamps::ProgramStamps(const Paths& paths, const Plan& plan) {
     files.insert(files.end(),
                  {paths.simgpud, paths.sim_dir / "libcuda.so.1", paths.sim_dir / "libnvidia-ml.so.1"});
   }
+  if (plan.isolation == evidence::Isolation::kPid) files.push_back(paths.namespace_holder);
+  if (needs_broker(plan)) files.push_back(paths.hostpidd);
   for (const Arm& arm : plan.shims) files.emplace_back(arm.preload);
   for (const std::filesystem::path& file : files) stamps_.emplace_back(file, stamp_of(file));
 }

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/process.h"
 #include "evidence/compress.h"
 #include "study/limits.h"
 #include "study/processes_left.h"
@@ -99,6 +100,26 @@ void add_arm(const RunSetup& setup, const std::filesystem::path& scratch, Variab
   variables["ROLLCALL_SHIM_LOG"] = "1";
 }
 
+base::Result<Broker> start_broker(const RunSetup& setup, const std::filesystem::path& scratch,
+                                  const EnvironmentBlock& environment) {
+  BrokerOptions options;
+  options.program = setup.paths->hostpidd;
+  options.scratch = scratch;
+  options.view = setup.real != nullptr ? setup.real->view : setup.plan->view;
+  options.namespace_is_host = setup.plan->node == evidence::NodeKind::kSimulated &&
+                              base::own_pid_namespace_inode() != base::kInitialPidNamespaceInode;
+  options.log = setup.working / "logs" / "broker.log";
+  return Broker::start(options, environment);
+}
+
+// Only our own shim's right discovery asks a broker; an arm that did not ask one must not
+// differ by its environment either.
+void add_broker(const RunSetup& setup, const Broker& broker, Variables& variables) {
+  if (!setup.arm.own_shim || setup.arm.discovery != "tiered") return;
+  variables["ROLLCALL_SHIM_BROKER"] = broker.socket();
+  variables["ROLLCALL_SHIM_BROKER_UID"] = fmt::format("{}", geteuid());
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> without_withheld() {
@@ -146,6 +167,13 @@ base::Result<RunSpace> RunSpace::create(const RunSetup& setup, evidence::RunReco
   space.mark_ = fmt::format("{}-{}", getpid(), base::monotonic_ns());
   arm[kRunVariable] = space.mark_;
   add_arm(setup, scratch, arm);
+  if (!setup.trial && needs_broker(*setup.plan, setup.arm)) {
+    auto broker = start_broker(setup, scratch, *space.plain_environment_);
+    if (!broker) return tl::unexpected(broker.error());
+    space.broker_.emplace(std::move(*broker));
+    add_broker(setup, *space.broker_, arm);
+    record.broker = true;
+  }
   const std::vector<std::string>& devices = setup.plan->devices;
   const bool same_for_all = setup.arm.cache_variable.empty() && devices.size() <= 1;
   for (size_t cache = 0; cache < (same_for_all ? 1 : space.caches_.size()); ++cache) {
@@ -161,6 +189,11 @@ const EnvironmentBlock& RunSpace::environment(int cache) const {
 }
 
 base::Result<void> RunSpace::close(evidence::RunRecord& record) {
+  if (broker_) {
+    if (const auto stopped = broker_->stop(); !stopped) {
+      record.events.push_back({"broker_died", stopped.error().what});
+    }
+  }
   if (session_) session_->stop();
   for (size_t cache = 0; cache < caches_.size(); ++cache) {
     check_log(cache, record);

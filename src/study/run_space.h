@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "evidence/records.h"
 #include "simgpu/session.h"
+#include "study/broker.h"
 #include "study/launcher.h"
 #include "study/spawn.h"
 
@@ -40,11 +41,16 @@ class RunSpace {
   // The value of kRunVariable in the environment of every process of this run.
   [[nodiscard]] const std::string& mark() const { return mark_; }
   [[nodiscard]] pid_t node_pid() const { return session_ ? session_->pid() : -1; }
+  // Of the broker's socket; empty: this run has none.
+  [[nodiscard]] std::filesystem::path broker_folder() const {
+    return broker_ ? broker_->folder() : std::filesystem::path();
+  }
   // What leads a process without a shim to the same node and devices.
   [[nodiscard]] const EnvironmentBlock& plain_environment() const { return *plain_environment_; }
 
-  // Ends the node, keeps a compressed copy of every region and removes the
-  // working files. A cache that cannot be kept becomes an event of `record`.
+  // Ends the node and the broker, keeps a compressed copy of every region and removes the
+  // working files. A cache that cannot be kept becomes an event of `record`, and so does a
+  // broker that had ended by itself.
   base::Result<void> close(evidence::RunRecord& record);
 
  private:
@@ -59,6 +65,7 @@ class RunSpace {
   std::vector<EnvironmentBlock> environments_;  // one for each cache, or one for all
   std::optional<EnvironmentBlock> plain_environment_;
   std::optional<simgpu::Session> session_;  // none on a real node
+  std::optional<Broker> broker_;
 };
 
 }  // namespace rollcall::study

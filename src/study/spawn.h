@@ -32,6 +32,24 @@ struct Child {
   base::Fd pidfd;
 };
 
+// The namespaces of a process that is alive, as descriptors of its /proc/PID/ns, root and
+// cwd: the way in for whoever is to be started beside it.
+struct NamespaceDoor {
+  base::Fd pid;
+  base::Fd mount;
+  base::Fd ipc;
+  // A process that enters a mount namespace stands in its outermost root; these lead back
+  // to where the launcher stands.
+  base::Fd root;
+  base::Fd folder;
+};
+
+// Namespaces of the child's own (PID, mount, IPC), in which it is PID 1 and has a /proc of
+// its own.
+struct NewNamespaces {
+  const char* read_only_folder = nullptr;  // is so inside; null: none
+};
+
 struct SpawnRequest {
   const char* program = nullptr;
   char* const* arguments = nullptr;  // null-terminated, with argv[0]
@@ -41,10 +59,14 @@ struct SpawnRequest {
   std::vector<int> inherited;
   int input_fd = -1;  // becomes standard input; -1: /dev/null
   int error_fd = -1;  // becomes standard error; -1: as standard output
+  // At most one of these; neither: the launcher's own namespaces.
+  const NamespaceDoor* enters = nullptr;
+  const NewNamespaces* founds = nullptr;
 };
 
 // The child of fork and exec; an exec that fails is an error here, not an exit
-// status to be guessed at later.
+// status to be guessed at later. It is a direct child also in other namespaces: its PID,
+// pidfd and exit status are as the launcher's own namespace has them.
 base::Result<Child> spawn(const SpawnRequest& request);
 
 }  // namespace rollcall::study

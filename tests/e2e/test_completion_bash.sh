@@ -64,7 +64,7 @@ expect_exit 2 "$rollcall" compare --allow nosuch A B
 expect compare --allow "" : $(listed)
 cd "$ROLLCALL_SOURCE" # where files have other names than profiles
 expect run --profile h : $(cd profiles && basename -s .toml h*)
-expect sim exec --profile i : instant
+expect sim exec --profile ins : instant
 expect run ha : hami-core
 
 # Files and folders.

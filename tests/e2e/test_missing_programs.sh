@@ -11,6 +11,12 @@ for companion in bin/rollcall-worker bin/simgpud lib/rollcall/librollcall_shim.s
   [ ! -e E ] || fail "a folder was made without $companion"
   mv saved "prefix/$companion"
 done
+mv prefix/bin/rollcall-namespace saved
+expect_exit 1 prefix/bin/rollcall run "${quick[@]}" --topology 1x1 --isolate pid --out E
+expect_one_line "rollcall-namespace"
+[ ! -e E ] || fail "a folder was made without rollcall-namespace"
+expect_exit 0 prefix/bin/rollcall run "${quick[@]}" --topology 1x1 --arm native --runs 1 --out without
+mv saved prefix/bin/rollcall-namespace
 # A worker that cannot be executed is an error, not an exit status to be guessed at.
 echo "not a program" >prefix/bin/rollcall-worker
 expect_exit 1 prefix/bin/rollcall run "${quick[@]}" --topology 1x1 --arm native --out E

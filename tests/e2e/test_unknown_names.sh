@@ -20,7 +20,7 @@ expect_one_line "unknown command 'rnu'.*did you mean 'run'"
 expect_exit 2 "$rollcall" run --topolgy 1x2
 expect_one_line "--topolgy.*did you mean '--topology'"
 
-for option in "--shim x=/y" "--isolate pid" "--neighbours 400" "--broker" "--devices 7" "--arm tiered"; do
+for option in "--shim x=/y" "--isolate net" "--neighbours 400" "--broker=x" "--devices 7" "--arm tierd"; do
   # shellcheck disable=SC2086 # options and values are to be split
   expect_exit 2 "$rollcall" run --quiet --topology 1x1 --out E $option
   [ "$(wc -l <err)" -eq 1 ] || fail "more than one line for $option"

@@ -246,6 +246,7 @@ TEST(Environments, EveryFieldIsSeen) {
   EXPECT_EQ(with([](E& e, R&) { e.plan_json = R"({"gpus": 2, "profile": {"toml": "name = 'study'"}})"; }),
             Fields{"gpus"});
   EXPECT_EQ(with([](E&, R& r) { r.isolation = evidence::Isolation::kPid; }), Fields{"isolation"});
+  EXPECT_EQ(with([](E&, R& r) { r.broker = true; }), Fields{"broker"});
   EXPECT_EQ(with([](E&, R& r) { r.workload = evidence::Workload::kContext; }), Fields{"workload"});
   EXPECT_EQ(with([](E&, R& r) { r.hold = evidence::Hold::kAll; }), Fields{"hold"});
   EXPECT_EQ(with([](E&, R& r) { r.neighbours = 3; }), Fields{"neighbours"});

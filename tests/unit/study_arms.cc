@@ -1,8 +1,10 @@
 // The arms that are built in, and where the programs' companions are looked for.
 #include <gtest/gtest.h>
 
+#include "base/process.h"
 #include "evidence_temporary_folder.h"
 #include "study/arms.h"
+#include "study/broker.h"
 #include "study/paths.h"
 
 namespace rollcall::study {
@@ -28,6 +30,32 @@ TEST(Arms, TheLegacyOnesPreloadOurShimAndClaimAnNvmlPid) {
     EXPECT_EQ(arm->identity, IdentitySourceKind::kRollcall);
     EXPECT_EQ(arm->identity_kind, evidence::IdentityKind::kNvml);
   }
+}
+
+TEST(Arms, TheTieredOneClaimsBothPids) {
+  const auto arm = find_arm("tiered", {}, "--arm");
+  ASSERT_TRUE(arm);
+  EXPECT_TRUE(arm->own_shim);
+  EXPECT_EQ(arm->discovery, "tiered");
+  EXPECT_EQ(arm->identity, IdentitySourceKind::kRollcall);
+  EXPECT_EQ(arm->identity_kind, evidence::IdentityKind::kBoth);
+  EXPECT_EQ(arm->cache_variable, "CUDA_DEVICE_MEMORY_SHARED_CACHE");
+}
+
+// In a container this is another test than on a host; together they hold both.
+TEST(Broker, IsStartedUnaskedForTieredAloneAndOnlyInAContainerOfASimulatedNode) {
+  const bool elsewhere = base::own_pid_namespace_inode() != base::kInitialPidNamespaceInode;
+  Plan plan;
+  plan.arms = {"native", "legacy"};
+  EXPECT_FALSE(needs_broker(plan));
+  plan.arms = {"native", "tiered"};
+  EXPECT_EQ(needs_broker(plan), elsewhere);
+  EXPECT_EQ(needs_broker(plan, *find_arm("tiered", {}, "")), elsewhere);
+  EXPECT_FALSE(needs_broker(plan, *find_arm("native", {}, "")));
+  plan.node = evidence::NodeKind::kReal;
+  EXPECT_FALSE(needs_broker(plan));
+  plan.broker = true;
+  EXPECT_TRUE(needs_broker(plan, *find_arm("native", {}, "")));
 }
 
 TEST(Arms, TheControlsHaveNoShimAndAnExerciseOfTheirOwn) {
@@ -57,7 +85,7 @@ TEST(Arms, AnUnknownOneIsWrongUsageAndNamesAllAndTheNearest) {
   EXPECT_EQ(arm.error().kind, base::ErrorKind::kUsage);
   EXPECT_EQ(arm.error().line(),
             "plan.toml:3:1: unknown arm 'natve'; expected one of native, native-context, nvml-only, legacy, "
-            "legacy-node-lock; "
+            "legacy-node-lock, tiered; "
             "did you mean 'native'?");
 }
 
@@ -68,6 +96,8 @@ TEST(Paths, CompanionsLieBesideTheRunningProgram) {
   const auto prefix = self.parent_path().parent_path();
   EXPECT_EQ(paths->self, self);
   EXPECT_EQ(paths->worker, prefix / "bin/rollcall-worker");
+  EXPECT_EQ(paths->namespace_holder, prefix / "bin/rollcall-namespace");
+  EXPECT_EQ(paths->hostpidd, prefix / "bin/hostpidd");
   EXPECT_EQ(paths->simgpud, prefix / "bin/simgpud");
   EXPECT_EQ(paths->shim, prefix / "lib/rollcall/librollcall_shim.so");
   EXPECT_EQ(paths->sim_dir, prefix / "lib/rollcall/sim");

@@ -14,7 +14,7 @@ constexpr int kCaches = 50;
 
 // The refusal for these limits; empty if there is none.
 std::string refusal(const ProcessLimits& limits) {
-  const auto checked = check_limits(limits, kWorkers, kCaches);
+  const auto checked = check_limits(limits, {kWorkers, kCaches});
   if (checked) return "";
   EXPECT_EQ(checked.error().kind, base::ErrorKind::kFailure);
   return checked.error().line();
@@ -31,13 +31,21 @@ TEST(Limits, AMachineWithoutLimitsTakesEverything) {
 
 TEST(Limits, EveryWorkerAndEveryCacheNeedsADescriptor) {
   // simgpud needs the most: three for each worker.
-  EXPECT_EQ(needed_descriptors(250, 1) - needed_descriptors(249, 1), 3U);
-  EXPECT_GE(needed_descriptors(250, 250), 500U);
-  EXPECT_GT(needed_descriptors(1, 1), 2U);
+  EXPECT_EQ(needed_descriptors({250, 1}) - needed_descriptors({249, 1}), 3U);
+  EXPECT_GE(needed_descriptors({250, 250}), 500U);
+  EXPECT_GT(needed_descriptors({1, 1}), 2U);
+}
+
+TEST(Limits, ANamespaceIsAProcessAndItsWayIn) {
+  EXPECT_EQ(needed_descriptors({2000, 2000, 2000}) - needed_descriptors({2000, 2000, 1999}), 6U);
+  ProcessLimits limits;
+  limits.pid_max = kWorkers + kCaches;
+  EXPECT_TRUE(check_limits(limits, {kWorkers, kCaches}));
+  EXPECT_FALSE(check_limits(limits, {kWorkers, kCaches, kCaches}));
 }
 
 TEST(Limits, TooFewOpenFilesNamesTheLimitAndUlimit) {
-  const uint64_t needed = needed_descriptors(kWorkers, kCaches);
+  const uint64_t needed = needed_descriptors({kWorkers, kCaches});
   ProcessLimits limits;
   limits.open_files_soft = limits.open_files_hard = needed - 1;
   expect_says(refusal(limits), {"open files", "RLIMIT_NOFILE", "250 workers", std::to_string(needed - 1),

@@ -55,6 +55,8 @@ TEST(Plan, WithoutAWordItIsTheStudy) {
   EXPECT_NE(plan->profile_toml.find("name = \"study\""), std::string::npos);
   EXPECT_EQ(plan->workload, evidence::Workload::kInit);
   EXPECT_EQ(plan->hold, evidence::Hold::kNone);
+  EXPECT_EQ(plan->isolation, evidence::Isolation::kNone);
+  EXPECT_FALSE(plan->broker);
   EXPECT_EQ(plan->view, evidence::NvmlView::kGlobal);
   EXPECT_EQ(plan->order, Order::kInterleaved);
   EXPECT_EQ(plan->gpus, 0);
@@ -70,6 +72,8 @@ TEST(Plan, TakesWhatWasAskedFor) {
   request.time_scale = 0.5;
   request.workload = "context";
   request.hold = "all";
+  request.isolate = "pid";
+  request.broker = true;
   request.view = "translated";
   request.order = "blocked";
   request.seed = 42;
@@ -85,6 +89,8 @@ TEST(Plan, TakesWhatWasAskedFor) {
   EXPECT_EQ(plan->time_scale, 0.5);
   EXPECT_EQ(plan->workload, evidence::Workload::kContext);
   EXPECT_EQ(plan->hold, evidence::Hold::kAll);
+  EXPECT_EQ(plan->isolation, evidence::Isolation::kPid);
+  EXPECT_TRUE(plan->broker);
   EXPECT_EQ(plan->view, evidence::NvmlView::kTranslated);
   EXPECT_EQ(plan->order, Order::kBlocked);
   EXPECT_EQ(plan->seed, 42U);
@@ -93,18 +99,29 @@ TEST(Plan, TakesWhatWasAskedFor) {
   EXPECT_EQ(plan->run_timeout_s, 2.5);
 }
 
+TEST(Plan, AnIsolationThatDoesNotExistNamesThoseThatDo) {
+  PlanRequest request;
+  request.isolate = "net";
+  EXPECT_TRUE(refused(request, "--isolate", {"'net'", "none or pid"}));
+}
+
 TEST(Plan, AStrongerRequestReplacesOnlyWhatItSays) {
   PlanRequest file;
   file.topologies = {"1x2", "2x1"};
   file.runs = 5;
   file.seed = 9;
+  file.broker = true;
+  file.isolate = "pid";
   PlanRequest command_line;
   command_line.topologies = {"3x3"};
   command_line.seed = 0;
+  command_line.isolate = "none";
   file.override_with(command_line);
   EXPECT_EQ(file.topologies, Strings{"3x3"});
   EXPECT_EQ(file.runs, 5);
   EXPECT_EQ(file.seed, 0);
+  EXPECT_EQ(file.isolate, "none");
+  EXPECT_EQ(file.broker, true);
   EXPECT_FALSE(file.arms);
 }
 

@@ -32,6 +32,8 @@ profile = "instant"
 time_scale = 0.25
 workload = "context"
 hold = "all"
+isolate = "pid"
+broker = true
 view = "global"
 order = "blocked"
 seed = 11
@@ -48,6 +50,8 @@ run_timeout = 60.5
   EXPECT_EQ(request->time_scale, 0.25);
   EXPECT_EQ(request->workload, "context");
   EXPECT_EQ(request->hold, "all");
+  EXPECT_EQ(request->isolate, "pid");
+  EXPECT_EQ(request->broker, true);
   EXPECT_EQ(request->view, "global");
   EXPECT_EQ(request->order, "blocked");
   EXPECT_EQ(request->seed, 11);
@@ -79,6 +83,7 @@ TEST(PlanFile, UnknownKeyNamesLineAndNearest) {
 TEST(PlanFile, AValueOfTheWrongTypeNamesLineAndWhatIsExpected) {
   EXPECT_SAYS(refusal("[study]\nruns = \"2\"\n"), "plan.toml:2:8: 'runs' must be a whole number");
   EXPECT_SAYS(refusal("[study]\nruns = 2.0\n"), "'runs' must be a whole number");
+  EXPECT_SAYS(refusal("[study]\nbroker = 1\n"), "'broker' must be true or false");
   EXPECT_SAYS(refusal("[study]\nnode = 1\n"), "'node' must be a string");
   EXPECT_SAYS(refusal("[study]\ntime_scale = \"fast\"\n"), "'time_scale' must be a number");
   EXPECT_SAYS(refusal("[study]\narms = \"native\"\n"), "'arms' must be a list of strings");

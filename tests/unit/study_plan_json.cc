@@ -42,6 +42,8 @@ TEST(PlanJson, EveryWordIsReadBack) {
   plan.hold = evidence::Hold::kAll;
   plan.view = evidence::NvmlView::kTranslated;
   plan.order = Order::kBlocked;
+  plan.isolation = evidence::Isolation::kPid;
+  plan.broker = true;
   plan.gpus = 3;
   EXPECT_EQ(*parse_plan(print_plan(plan), "plan.json"), plan);
 }

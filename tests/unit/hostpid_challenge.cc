@@ -1,0 +1,445 @@
+// The allocation challenge on a device that a test drives by hand: each test says what
+// the processes on it do between two calls of the driver.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "hostpid/challenge.h"
+
+namespace rollcall::hostpid {
+namespace {
+
+constexpr uint64_t kContextBytes = 518ULL << 20;
+constexpr uint32_t kOwn = 100;
+constexpr uint32_t kRounds = kChallengeRule.winning_rounds;
+
+struct Device {
+  uint32_t own = kOwn;
+  bool own_listed = true;
+  uint64_t held = 0;                  // by the challenge
+  std::vector<ListedProcess> others;  // in the order in which they are listed, after the own
+  uint64_t free_bytes = 64ULL << 30;
+  bool free_known = true;
+  int64_t now_ns = 0;
+  int64_t round_ns = 1000;  // that an allocation takes
+  uint32_t word = 0;        // the next random one
+  bool random_fails = false;
+  ListResult list_result = ListResult::kOk;
+  AllocateResult allocate_result = AllocateResult::kOk;
+  bool release_fails = false;
+
+  size_t lists = 0;
+  size_t allocations = 0;
+  size_t releases = 0;
+  std::vector<uint64_t> asked;
+  std::function<void(Device&)> before_list;                         // `lists` counts those before
+  std::function<void(Device&, std::vector<ListedProcess>&)> alter;  // what the list shows
+
+  // A round's list: 0 before the allocation, 1 while it is held, 2 after it.
+  [[nodiscard]] size_t place() const { return held != 0 ? 1 : (lists == 0 ? 0 : 2); }
+};
+
+Device& of(void* self) {
+  return *static_cast<Device*>(self);
+}
+
+ChallengeDriver driver_of(Device& device) {
+  ChallengeDriver driver;
+  driver.self = &device;
+  driver.list = [](void* self, ListedProcess* entries, size_t* count) {
+    Device& d = of(self);
+    if (d.before_list) d.before_list(d);
+    std::vector<ListedProcess> list;
+    if (d.own_listed) list.push_back({d.own, kContextBytes + d.held});
+    list.insert(list.end(), d.others.begin(), d.others.end());
+    if (d.alter) d.alter(d, list);
+    ++d.lists;
+    *count = list.size();
+    std::copy(list.begin(), list.end(), entries);
+    return d.list_result;
+  };
+  driver.allocate = [](void* self, uint64_t bytes, uint64_t* pointer) {
+    Device& d = of(self);
+    d.asked.push_back(bytes);
+    d.now_ns += d.round_ns;
+    if (d.allocate_result != AllocateResult::kOk) return d.allocate_result;
+    EXPECT_EQ(d.held, 0U) << "one allocation at a time";
+    d.held = bytes;
+    *pointer = 0x7f0000000000 + ++d.allocations;
+    return AllocateResult::kOk;
+  };
+  driver.release = [](void* self, uint64_t pointer) {
+    Device& d = of(self);
+    EXPECT_EQ(pointer, 0x7f0000000000 + d.allocations);
+    ++d.releases;
+    if (d.release_fails) return false;
+    d.held = 0;
+    return true;
+  };
+  driver.free_bytes = [](void* self, uint64_t* bytes) {
+    *bytes = of(self).free_bytes;
+    return of(self).free_known;
+  };
+  return driver;
+}
+
+ChallengeResult run(Device& device, const ChallengeRule& rule = kChallengeRule,
+                    int64_t deadline_ns = INT64_MAX) {
+  Clock clock;
+  clock.self = &device;
+  clock.now_ns = [](void* self) { return of(self).now_ns; };
+  RandomSource random;
+  random.self = &device;
+  random.fill = [](void* self, void* bytes, size_t size) {
+    Device& d = of(self);
+    EXPECT_EQ(size, sizeof d.word);
+    memcpy(bytes, &d.word, sizeof d.word);
+    d.word += 7;
+    return !d.random_fails;
+  };
+  const auto memory = std::make_unique<ChallengeMemory>();
+  memset(static_cast<void*>(memory.get()), 0xA5, sizeof *memory);  // contents do not matter
+  const ChallengeResult result = challenge(rule, driver_of(device), clock, random, deadline_ns, memory.get());
+  EXPECT_EQ(device.allocations, device.releases) << "each allocation is given back, once";
+  EXPECT_EQ(result.pid != 0, result.reason == Reason::kNone);
+  return result;
+}
+
+void expect_fails(Device& device, Reason reason) {
+  const ChallengeResult result = run(device);
+  EXPECT_STREQ(to_text(result.reason), to_text(reason));
+}
+
+// The amount by which a neighbour that copies the challenge moves along with it.
+void copy_own(Device& device, size_t other) {
+  device.others.at(other).used_bytes = kContextBytes + device.held;
+}
+
+TEST(Challenge, FindsTheOwnEntryAmongQuietOnes) {
+  Device device;
+  device.others = {{7, kContextBytes}, {4000000, 0}, {8, 3 * kContextBytes}};
+  const ChallengeResult result = run(device);
+  EXPECT_EQ(result.reason, Reason::kNone);
+  EXPECT_EQ(result.pid, kOwn);
+  EXPECT_EQ(result.rounds, kRounds);
+  EXPECT_EQ(device.lists, 2 * kRounds + 1) << "the last list of a round is the first of the next";
+}
+
+TEST(Challenge, FindsTheOwnEntryInAnyOrderOfTheList) {
+  Device device;
+  for (uint32_t pid = 1; pid < 250; ++pid) device.others.push_back({(pid * 37) % 257 + 1000, kContextBytes});
+  device.alter = [](Device& d, std::vector<ListedProcess>& list) {
+    std::rotate(list.begin(), list.begin() + static_cast<long>(d.lists * 31 % list.size()), list.end());
+  };
+  EXPECT_EQ(run(device).pid, kOwn);
+}
+
+TEST(Challenge, DrawsEveryAmountFromOneStepToAllOfThem) {
+  Device device;
+  device.own_listed = false;  // all the rounds
+  const ChallengeResult result = run(device);
+  EXPECT_EQ(result.reason, Reason::kNoCandidate);
+  // Words 0, 7, 14 … meet every residue once within 32 rounds.
+  ASSERT_GE(device.asked.size(), 32U);
+  std::vector<uint64_t> amounts(device.asked.begin(), device.asked.begin() + 32);
+  std::sort(amounts.begin(), amounts.end());
+  for (size_t k = 0; k < 32; ++k) EXPECT_EQ(amounts[k], (k + 1) * kStepBytes);
+}
+
+TEST(Challenge, EndsOnceNobodyCanWinAnyMore) {
+  Device device;
+  device.own_listed = false;
+  EXPECT_EQ(run(device).rounds, kChallengeRule.max_rounds - kRounds + 1);
+  EXPECT_EQ(device.held, 0U);
+}
+
+TEST(Challenge, StillFindsAnEntryThatAppearsAsLateAsIsPossible) {
+  Device device;
+  device.own_listed = false;
+  const uint32_t first_answered = kChallengeRule.max_rounds - kRounds;  // counted from 0
+  device.before_list = [=](Device& d) { d.own_listed = d.lists >= 2 * first_answered; };
+  const ChallengeResult result = run(device);
+  EXPECT_EQ(result.pid, kOwn);
+  EXPECT_EQ(result.rounds, kChallengeRule.max_rounds);
+
+  Device later;
+  later.own_listed = false;
+  later.before_list = [=](Device& d) { d.own_listed = d.lists >= 2 * first_answered + 1; };
+  EXPECT_EQ(run(later).reason, Reason::kNoCandidate);
+}
+
+TEST(Challenge, OneMissStartsTheRowAnew) {
+  Device device;
+  // The application itself allocates in the last round before the row is full, and frees.
+  device.alter = [](Device& d, std::vector<ListedProcess>& list) {
+    if (d.lists == 2 * kRounds - 1) list[0].used_bytes += kStepBytes;
+  };
+  const ChallengeResult result = run(device);
+  EXPECT_EQ(result.pid, kOwn);
+  EXPECT_EQ(result.rounds, 2 * kRounds);
+}
+
+TEST(Challenge, AnEntryMissingFromOneListHasMissedBothItsRounds) {
+  const size_t last_round = 2 * (kRounds - 1);  // its first list; the last one of the round before
+  const struct {
+    size_t list;
+    uint32_t rounds;
+  } cases[] = {
+      {last_round, kRounds + kRounds},
+      {last_round + 1, kRounds + kRounds},
+      {last_round + 2, kRounds + 1 + kRounds},
+  };
+  for (const auto& expected : cases) {
+    Device device;
+    device.before_list = [&](Device& d) { d.own_listed = d.lists != expected.list; };
+    const ChallengeResult result = run(device);
+    EXPECT_EQ(result.pid, kOwn);
+    EXPECT_EQ(result.rounds, expected.rounds);
+  }
+}
+
+TEST(Challenge, ARiseOrAFallAloneIsNoAnswer) {
+  for (const size_t place : {1U, 2U}) {
+    Device device;
+    device.own_listed = false;
+    device.others = {{7, kContextBytes}};
+    uint64_t base = kContextBytes;
+    device.before_list = [&, place](Device& d) {
+      // Rises with the allocation and stays up; or falls with the release only.
+      if (d.place() == 1 && place == 1) d.others[0].used_bytes = base += d.held;
+      if (d.place() == 2 && place == 2 && !d.asked.empty()) d.others[0].used_bytes = base -= d.asked.back();
+    };
+    expect_fails(device, Reason::kNoCandidate);
+  }
+}
+
+TEST(Challenge, OneStepTooManyOrTooFewIsNoAnswer) {
+  for (const int64_t off : {-1, 1}) {
+    Device device;
+    device.own_listed = false;
+    device.others = {{7, kContextBytes}};
+    device.before_list = [=](Device& d) {
+      copy_own(d, 0);
+      if (d.held != 0) d.others[0].used_bytes += off * static_cast<int64_t>(kStepBytes);
+    };
+    expect_fails(device, Reason::kNoCandidate);
+  }
+}
+
+TEST(Challenge, ASumThatRunsOverIsNoAnswer) {
+  Device device;
+  device.own_listed = false;
+  device.others = {{7, UINT64_MAX - 1}};
+  device.before_list = [](Device& d) { d.others[0].used_bytes = UINT64_MAX - 1 + d.held; };
+  expect_fails(device, Reason::kNoCandidate);
+}
+
+TEST(Challenge, NobodyWinsWithTheAnswersOfAnother) {
+  Device device;
+  device.own_listed = false;
+  device.others = {{7, kContextBytes}, {8, kContextBytes}};
+  device.before_list = [](Device& d) {
+    const size_t round = d.asked.empty() ? 0 : d.asked.size() - 1;
+    d.others[0].used_bytes = d.others[1].used_bytes = kContextBytes;
+    copy_own(d, round % 2);  // one answers in every round, but in turn
+  };
+  expect_fails(device, Reason::kNoCandidate);
+}
+
+TEST(Challenge, ACountBelongsToAPidWhereverItStands) {
+  Device device;
+  device.before_list = [](Device& d) {  // newcomers before it, and gone again
+    d.others.clear();
+    for (uint32_t pid = 1; pid <= d.lists % 5; ++pid) d.others.push_back({pid, kContextBytes});
+  };
+  const ChallengeResult result = run(device);
+  EXPECT_EQ(result.pid, kOwn);
+  EXPECT_EQ(result.rounds, kRounds);
+}
+
+TEST(Challenge, ANeighbourThatAnsweredMostRoundsDoesNotHideTheOwn) {
+  Device device;
+  device.others = {{7, kContextBytes}};
+  device.before_list = [](Device& d) {
+    if (d.asked.size() < kRounds) copy_own(d, 0);
+  };
+  EXPECT_EQ(run(device).pid, kOwn);
+}
+
+TEST(Challenge, TwoThatAnsweredEveryRoundAreTooMany) {
+  Device device;
+  device.others = {{7, kContextBytes}};
+  device.before_list = [](Device& d) { copy_own(d, 0); };
+  expect_fails(device, Reason::kManyCandidates);
+}
+
+TEST(Challenge, AFullListIsTruncated) {
+  Device device;
+  for (uint32_t i = 1; i < kMaxListed - 1; ++i) device.others.push_back({1000 + i, kContextBytes});
+  EXPECT_EQ(run(device).pid, kOwn) << "949 are whole";
+  Device full = device;
+  full.lists = full.allocations = full.releases = 0;
+  full.asked.clear();
+  full.others.push_back({5000, kContextBytes});
+  expect_fails(full, Reason::kListTruncated);
+  EXPECT_TRUE(full.asked.empty());
+}
+
+TEST(Challenge, AListThatFailsEndsItWithItsOwnReasonAndNothingHeld) {
+  const std::vector<std::pair<ListResult, Reason>> cases = {
+      {ListResult::kFailed, Reason::kListFailed},
+      {ListResult::kTruncated, Reason::kListTruncated},
+      {ListResult::kMemoryNotReported, Reason::kMemoryNotReported},
+  };
+  for (const auto& [listed, reason] : cases) {
+    for (const size_t at : {0U, 1U, 2U, 5U, 6U}) {
+      Device device;
+      device.before_list = [at, failure = listed](Device& d) {
+        if (d.lists == at) d.list_result = failure;
+      };
+      expect_fails(device, reason);
+      EXPECT_EQ(device.held, 0U);
+      EXPECT_EQ(device.lists, at + 1) << "nothing is tried after it";
+    }
+  }
+}
+
+TEST(Challenge, OnePidTwiceIsAContradiction) {
+  for (const size_t at : {0U, 1U, 2U}) {
+    Device device;
+    device.others = {{9, kContextBytes}, {7, kContextBytes}};
+    device.alter = [at](Device& d, std::vector<ListedProcess>& list) {
+      if (d.lists == at) list.push_back({9, 0});
+    };
+    expect_fails(device, Reason::kListContradicts);
+    EXPECT_EQ(device.held, 0U);
+  }
+}
+
+TEST(Challenge, MemoryThatNobodyTellsIsUnsupported) {
+  Device device;
+  device.others = {{7, kMemoryUnknown}, {8, kMemoryUnknown}};
+  device.alter = [](Device&, std::vector<ListedProcess>& list) { list[0].used_bytes = kMemoryUnknown; };
+  expect_fails(device, Reason::kMemoryNotReported);
+  EXPECT_TRUE(device.asked.empty());
+}
+
+TEST(Challenge, OneNeighbourWhoseMemoryIsNotToldDoesNotSpoilIt) {
+  Device device;
+  device.others = {{7, kMemoryUnknown}};
+  EXPECT_EQ(run(device).pid, kOwn);
+}
+
+TEST(Challenge, AnOwnEntryWhoseMemoryIsNotToldIsNoCandidate) {
+  Device device;
+  device.others = {{7, kContextBytes}};
+  device.alter = [](Device&, std::vector<ListedProcess>& list) { list[0].used_bytes = kMemoryUnknown; };
+  expect_fails(device, Reason::kNoCandidate);
+}
+
+TEST(Challenge, NobodyIsFoundUnderANumberThatNoProcessHas) {
+  for (const uint32_t pid : {0U, static_cast<uint32_t>(INT_MAX) + 1, UINT32_MAX}) {
+    Device device;
+    device.own = pid;
+    device.others = {{7, kContextBytes}};
+    expect_fails(device, Reason::kNoCandidate);
+  }
+  Device device;
+  device.others = {{0, 5}, {0, 6}, {7, kContextBytes}};
+  EXPECT_EQ(run(device).pid, kOwn) << "processes without a number contradict nothing";
+}
+
+TEST(Challenge, AnEmptyListIsNoCandidate) {
+  Device device;
+  device.own_listed = false;
+  expect_fails(device, Reason::kNoCandidate);
+}
+
+TEST(Challenge, WantsFourTimesItsLargestAllocationFree) {
+  const uint64_t wanted = 4 * kChallengeRule.steps * kStepBytes;
+  Device device;
+  device.free_bytes = wanted;
+  EXPECT_EQ(run(device).pid, kOwn);
+  Device less;
+  less.free_bytes = wanted - 1;
+  expect_fails(less, Reason::kNotEnoughMemory);
+  EXPECT_TRUE(less.asked.empty());
+  Device unknown;
+  unknown.free_known = false;
+  expect_fails(unknown, Reason::kNotEnoughMemory);
+  EXPECT_TRUE(unknown.asked.empty());
+}
+
+TEST(Challenge, AsksBeforeEveryRoundWhetherEnoughIsFree) {
+  Device device;
+  device.before_list = [](Device& d) {
+    if (d.lists == 4) d.free_bytes = 0;  // the end of the second round
+  };
+  expect_fails(device, Reason::kNotEnoughMemory);
+  EXPECT_EQ(device.asked.size(), 2U);
+}
+
+TEST(Challenge, AnAllocationThatFailsEndsIt) {
+  Device none;
+  none.allocate_result = AllocateResult::kNoMemory;
+  expect_fails(none, Reason::kNotEnoughMemory);
+  Device broken;
+  broken.allocate_result = AllocateResult::kFailed;
+  expect_fails(broken, Reason::kContextFailed);
+}
+
+TEST(Challenge, MemoryThatIsNotTakenBackIsAskedForOnceAndReported) {
+  Device device;
+  device.release_fails = true;
+  expect_fails(device, Reason::kMemoryNotFreed);
+  EXPECT_EQ(device.releases, 1U);
+
+  Device both;
+  both.release_fails = true;
+  both.before_list = [](Device& d) {
+    if (d.held != 0) d.list_result = ListResult::kFailed;
+  };
+  expect_fails(both, Reason::kMemoryNotFreed);
+}
+
+TEST(Challenge, WithoutRandomnessNothingIsAllocated) {
+  Device device;
+  device.random_fails = true;
+  expect_fails(device, Reason::kNoRandomness);
+  EXPECT_TRUE(device.asked.empty());
+}
+
+TEST(Challenge, NoRoundBeginsOnceTheDeadlineHasPassed) {
+  Device device;
+  device.own_listed = false;
+  const ChallengeResult result = run(device, kChallengeRule, 3 * device.round_ns);
+  EXPECT_EQ(result.reason, Reason::kChallengeTimeout);
+  EXPECT_EQ(result.rounds, 3U);
+  EXPECT_EQ(device.asked.size(), 3U);
+
+  Device late;
+  late.now_ns = 10;
+  EXPECT_EQ(run(late, kChallengeRule, 10).reason, Reason::kChallengeTimeout);
+  EXPECT_EQ(late.lists, 0U);
+}
+
+TEST(Challenge, AnAnswerInTimeStandsEvenIfTheDeadlinePassedMeanwhile) {
+  Device device;
+  EXPECT_EQ(run(device, kChallengeRule, kRounds * device.round_ns - 1).pid, kOwn);
+}
+
+TEST(Challenge, ARuleNeedsAPowerOfTwoAndRoundsEnough) {
+  EXPECT_TRUE(is_valid({1, 1, 1}));
+  EXPECT_FALSE(is_valid({0, 1, 1}));
+  EXPECT_FALSE(is_valid({24, 1, 1}));
+  EXPECT_FALSE(is_valid({32, 0, 1}));
+  EXPECT_FALSE(is_valid({32, 7, 6}));
+}
+
+}  // namespace
+}  // namespace rollcall::hostpid
