@@ -3,6 +3,7 @@
 // epoll, no tenant, no table. Only what has to wait costs more.
 #include "broker/server.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
@@ -28,6 +29,8 @@ constexpr int kAcceptsPerTurn = 64;
 // metrics, and what a turn has accepted but not yet read.
 constexpr size_t kOwnDescriptors = 32 + kAcceptsPerTurn;
 constexpr size_t kPerConnection = 2;
+constexpr int64_t kLastRequestsMs = 10;
+constexpr int kBreathMs = 1;
 constexpr int64_t kComplaintIntervalNs = 10 * base::kNsPerSecond;
 // A client can hold on to a socket that has lost its name; the end must come all the same.
 constexpr int64_t kMostEndingNs = base::kNsPerSecond;
@@ -133,8 +136,8 @@ base::Result<void> Server::run() {
         asked_to_end = true;
       } else if (what == kListener) {
         accept_all(places_[number].listener());
-      } else if (connections_[number].socket.valid() && connections_[number].generation == what) {
-        receive(number);
+      } else {
+        receive(number, what);
       }
     }
     if (asked_to_end) {
@@ -184,6 +187,8 @@ void Server::accept_without_descriptors(int listener, int error) {
   if (connection.socket.valid()) {
     ++counters_.accepted;
     refuse(connection, Refusal::kNoDescriptors, hostpid::WireStatus::kBusy);
+  } else {
+    poll(nullptr, 0, kBreathMs);  // somebody else was quicker; not in a busy loop
   }
   spare_ = base::Fd(eventfd(0, EFD_CLOEXEC));
   complain(base::system_failure("hostpidd", "accept a client", error, "it was told that we are busy")
@@ -224,8 +229,10 @@ void Server::let_wait(Connection connection) {
   }
 }
 
-void Server::receive(Place place) {
-  if (!advance(connections_[place])) forget(place);
+void Server::receive(Place place, uint32_t generation) {
+  Connection& connection = connections_[place];
+  if (!connection.socket.valid() || connection.generation != generation) return;
+  if (!advance(connection)) forget(place);
 }
 
 bool Server::advance(Connection& connection) {
@@ -321,13 +328,31 @@ void Server::end() {
     } while (counters_.accepted != before && base::monotonic_ns() < until_ns);
     place.close_listener();
   }
+  await_last_requests();
   while (!due_.empty()) {
     const Place place = due_.front();
-    if (advance(connections_[place]))
-      refuse(connections_[place], Refusal::kEnding, hostpid::WireStatus::kBusy);
+    refuse(connections_[place], Refusal::kEnding, hostpid::WireStatus::kBusy);
     forget(place);
   }
   if (!options_.metrics_file.empty()) write_metrics(base::monotonic_ns());
+}
+
+// A client sends its request at once after it has connected, so it is on its way.
+void Server::await_last_requests() {
+  const int64_t until_ns = base::monotonic_ns() + kLastRequestsMs * base::kNsPerMs;
+  signalfd_siginfo info;
+  if (read(signals_.get(), &info, sizeof info) < 0) return;
+  for (;;) {
+    const int64_t left_ms = (until_ns - base::monotonic_ns() + base::kNsPerMs - 1) / base::kNsPerMs;
+    if (due_.empty() || left_ms <= 0) return;
+    std::array<epoll_event, kEventsPerWait> events;
+    const int count = epoll_wait(epoll_.get(), events.data(), kEventsPerWait, static_cast<int>(left_ms));
+    for (int i = 0; i < count; ++i) {
+      const auto what = static_cast<uint32_t>(events[i].data.u64 >> 32);
+      if (what == kSignals) return;  // asked again
+      if (what != kListener) receive(static_cast<uint32_t>(events[i].data.u64), what);
+    }
+  }
 }
 
 void Server::write_metrics(int64_t now_ns) {

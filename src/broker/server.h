@@ -60,7 +60,7 @@ class Server {
   void accept_all(int listener);
   void accept_without_descriptors(int listener, int error);
   void let_wait(Connection connection);
-  void receive(Place place);
+  void receive(Place place, uint32_t generation);
   // Reads what is there. True while it is to wait; the connection is finished otherwise.
   bool advance(Connection& connection);
   void answer(Connection& connection);
@@ -70,6 +70,7 @@ class Server {
   int64_t deadline_ns(const Connection& connection) const;
   void expire(int64_t now_ns);
   void end();
+  void await_last_requests();
   void write_metrics(int64_t now_ns);
   void complain(const std::string& what);
 
