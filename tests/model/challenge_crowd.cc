@@ -16,8 +16,8 @@ constexpr uint64_t kContextBytes = 518ULL << 20;
 constexpr uint64_t kDeviceBytes = 139ULL << 30;
 
 // Of a neighbour's 16 random bits five say what it does, the others by how much.
-uint16_t step_mask(const ChallengeRule& rule) {
-  return static_cast<uint16_t>((rule.steps - 1) & 0x7FF);
+uint16_t step_mask(const ChallengeRule& rule, const CrowdSettings& settings) {
+  return settings.constant_amounts ? uint16_t{0} : static_cast<uint16_t>((rule.steps - 1) & 0x7FF);
 }
 
 uint16_t fresh_steps(uint16_t bits, uint16_t mask) {
@@ -46,7 +46,7 @@ void Crowd::begin() {
   draw_bits();
   for (size_t i = 0; i < held_steps_.size(); ++i) {
     const bool holds = settings_.drift_in_16 != 0 && (bits_[i] & 1) != 0;
-    held_steps_[i] = holds ? fresh_steps(bits_[i], step_mask(rule_)) : uint16_t{0};
+    held_steps_[i] = holds ? fresh_steps(bits_[i], step_mask(rule_, settings_)) : uint16_t{0};
   }
 }
 
@@ -55,7 +55,7 @@ void Crowd::begin() {
 void Crowd::advance() {
   draw_bits();
   const auto drift = static_cast<uint16_t>(settings_.drift_in_16);
-  const uint16_t mask = step_mask(rule_);
+  const uint16_t mask = step_mask(rule_, settings_);
   const size_t count = held_steps_.size();
   for (size_t i = 0; i < count; ++i) {
     const uint16_t bits = bits_[i];

@@ -21,6 +21,8 @@ struct CrowdSettings {
   // coincidence: it allocates after our first list and frees after our second, always.
   // 8: no memory of a phase.
   uint32_t drift_in_16 = 0;
+  // Always one step, rather than a fresh random amount: then all the chance is ours.
+  bool constant_amounts = false;
 };
 
 class Crowd {

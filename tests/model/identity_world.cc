@@ -1,7 +1,9 @@
+// The truth is drawn first, then what the kernel, the broker and the driver show of it.
 #include "model/identity_world.h"
 
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <memory>
 
 #include "model/random.h"

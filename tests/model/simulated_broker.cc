@@ -1,3 +1,5 @@
+// A fault is drawn for each connection, or for all of them: what is one hiccup for some
+// clients is the whole life of others.
 #include "model/simulated_broker.h"
 
 #include <algorithm>

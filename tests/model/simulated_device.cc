@@ -1,6 +1,9 @@
+// All that happens between two calls of the driver happens in move(), just before the
+// later one takes effect: whatever a neighbour does, it does it there.
 #include "model/simulated_device.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace rollcall::model {
 

@@ -1,3 +1,4 @@
+// The names, as a person reads them in the table of an exploration.
 #include "model/situations.h"
 
 namespace rollcall::model {

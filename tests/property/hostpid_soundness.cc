@@ -3,7 +3,9 @@
 // The real rule is measured by bench/challenge_soundness.cc. Seeds are fixed.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "model/challenge_crowd.h"
 
@@ -66,6 +68,15 @@ TEST(ChallengeSoundness, InLockstepTheErrorsAreThoseOfTheFormula) {
     EXPECT_GT(tally.wrong, 0) << name(c) << ": a model that cannot show errors shows nothing";
     EXPECT_EQ(tally.right, 0) << name(c);
     EXPECT_LE(expected, model::error_bound(c.rule, c.neighbours)) << name(c);
+  }
+}
+
+TEST(ChallengeSoundness, ANeighbourThatAlwaysTakesTheSameIsNoLuckier) {
+  for (Case c : kCases) {
+    c.neighbours = 1;
+    const double expected = model::lockstep_error(c.rule, 1);
+    const Tally tally = measure({.neighbours = 1, .constant_amounts = true}, c.rule, 20'240'604);
+    EXPECT_NEAR(tally.wrong, expected, kStandardErrors * standard_error(expected)) << name(c);
   }
 }
 
