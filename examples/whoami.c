@@ -9,14 +9,14 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static void tell(const char *what, int pid, int tier, int status, const char *reason) {
+static void tell(const char* what, int pid, int tier, int status, const char* reason) {
   if (status == HOSTPID_OK)
     printf("%s %d (%s)\n", what, pid, hostpid_tier_text(tier));
   else
     printf("%s unknown: %s: %s\n", what, hostpid_status_text(status), hostpid_reason_text(reason));
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   hostpid_options options;
   hostpid_options_init(&options);
   if (argc > 1) {

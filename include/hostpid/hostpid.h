@@ -62,9 +62,10 @@ typedef enum hostpid_status {
 /* What proved a PID. As bits they say which tiers are allowed. */
 typedef enum hostpid_tier {
   HOSTPID_TIER_NONE = 0,
-  HOSTPID_TIER_INITIAL_NAMESPACE = 1, /* the own PID namespace is the kernel's first: getpid() is the host PID */
-  HOSTPID_TIER_BROKER = 2,            /* the node's broker read it from the kernel */
-  HOSTPID_TIER_CHALLENGE = 4          /* memory allocated and freed, and seen in NVML's list */
+  HOSTPID_TIER_INITIAL_NAMESPACE =
+      1,                     /* the own PID namespace is the kernel's first: getpid() is the host PID */
+  HOSTPID_TIER_BROKER = 2,   /* the node's broker read it from the kernel */
+  HOSTPID_TIER_CHALLENGE = 4 /* memory allocated and freed, and seen in NVML's list */
 } hostpid_tier;
 #define HOSTPID_ALL_TIERS 7u
 
@@ -77,7 +78,7 @@ typedef enum hostpid_nvml_view {
 
 /* Looks up a function of the CUDA driver ("cuMemAlloc_v2") or of NVML ("nvmlInit_v2");
  * NULL if there is none. A preload library gives one that goes past its own hooks. */
-typedef void *(*hostpid_lookup)(void *data, const char *name);
+typedef void* (*hostpid_lookup)(void* data, const char* name);
 
 typedef struct hostpid_options {
   uint32_t size_bytes;    /* sizeof(hostpid_options), set by hostpid_options_init */
@@ -85,7 +86,7 @@ typedef struct hostpid_options {
   uint32_t deadline_ms;   /* for everything together; 500 by default, at most 60000 */
 
   /* The broker's socket; NULL (the default): no broker is asked. */
-  const char *broker_path;
+  const char* broker_path;
   /* Who may own the socket and its directory, and run the broker: 0 by default. As seen
    * from the caller's user namespace. */
   uint32_t broker_uid;
@@ -94,48 +95,48 @@ typedef struct hostpid_options {
    * cuCtxCreate or cuDevicePrimaryCtxRetain gave it; NULL (the default): no challenge.
    * It is made current for the time of the challenge; the stack of the calling thread
    * is then as it was. */
-  void *context;
+  void* context;
   /* How to find driver functions; NULL: dlsym in libcuda.so.1 and libnvidia-ml.so.1. */
   hostpid_lookup lookup;
-  void *lookup_data;
+  void* lookup_data;
   /* How NVML numbers processes, where the caller knows (from an earlier result); only
    * with HOSTPID_VIEW_GLOBAL does a challenge prove the host PID, too. */
-  uint32_t nvml_view; /* hostpid_nvml_view */
+  uint32_t nvml_view;   /* hostpid_nvml_view */
   uint32_t reserved[7]; /* 0 */
 } hostpid_options;
 
 typedef struct hostpid_result {
-  int32_t status;       /* hostpid_status: OK, PARTIAL, or why neither PID is known (as host_status) */
-  int32_t host_pid;     /* > 0, or 0: not known */
-  int32_t host_status;  /* hostpid_status of that PID */
-  int32_t host_tier;    /* hostpid_tier that proved it, or NONE */
-  int32_t nvml_pid;     /* > 0, or 0: not known */
+  int32_t status;      /* hostpid_status: OK, PARTIAL, or why neither PID is known (as host_status) */
+  int32_t host_pid;    /* > 0, or 0: not known */
+  int32_t host_status; /* hostpid_status of that PID */
+  int32_t host_tier;   /* hostpid_tier that proved it, or NONE */
+  int32_t nvml_pid;    /* > 0, or 0: not known */
   int32_t nvml_status;
   int32_t nvml_tier;
-  int32_t nvml_view;    /* hostpid_nvml_view as the broker told it; UNKNOWN otherwise */
-  int32_t rounds;       /* of the challenge; 0: it did not run */
-  int64_t elapsed_ns;   /* of the whole call, CLOCK_MONOTONIC */
+  int32_t nvml_view;  /* hostpid_nvml_view as the broker told it; UNKNOWN otherwise */
+  int32_t rounds;     /* of the challenge; 0: it did not run */
+  int64_t elapsed_ns; /* of the whole call, CLOCK_MONOTONIC */
   /* Why a PID is not known, for a person and for a table: a short word such as
    * "no_broker" (hostpid_reason_text has the sentence). "" where it is known. Static. */
-  const char *host_reason;
-  const char *nvml_reason;
+  const char* host_reason;
+  const char* nvml_reason;
   uint32_t reserved[8]; /* 0 */
 } hostpid_result;
 
 /* Sets the defaults. */
-HOSTPID_API void hostpid_options_init(hostpid_options *options);
+HOSTPID_API void hostpid_options_init(hostpid_options* options);
 
 /* Discovers what it can within the deadline; `options` may be NULL for the defaults.
  * Fills the whole result in any case, and returns result->status. HOSTPID_INVALID, with
  * nothing known, for options that are not valid (size, unknown bits, deadline). */
-HOSTPID_API hostpid_status hostpid_discover(const hostpid_options *options, hostpid_result *result);
+HOSTPID_API hostpid_status hostpid_discover(const hostpid_options* options, hostpid_result* result);
 
 /* "ok", "unavailable", …; "unknown" for other values. Static. */
-HOSTPID_API const char *hostpid_status_text(int status);
+HOSTPID_API const char* hostpid_status_text(int status);
 /* "initial-namespace", "broker", "challenge", "" for NONE; "unknown" otherwise. Static. */
-HOSTPID_API const char *hostpid_tier_text(int tier);
+HOSTPID_API const char* hostpid_tier_text(int tier);
 /* The sentence behind a reason, for a person: what was found and what to do. Static. */
-HOSTPID_API const char *hostpid_reason_text(const char *reason);
+HOSTPID_API const char* hostpid_reason_text(const char* reason);
 
 /* HOSTPID_API_MAJOR * 1000 + HOSTPID_API_MINOR of the library that was loaded. */
 HOSTPID_API int hostpid_api_version(void);

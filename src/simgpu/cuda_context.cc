@@ -68,6 +68,16 @@ ROLLCALL_API gpu::CuResult cuCtxCreate_v2(gpu::CuContext* context, unsigned /*fl
 }
 ROLLCALL_API gpu::CuResult cuCtxCreate(gpu::CuContext*, unsigned, gpu::CuDevice)
     __attribute__((alias("cuCtxCreate_v2")));
+// The later forms can ask for more (an affinity, other kinds of context), of which there
+// is nothing here.
+ROLLCALL_API gpu::CuResult cuCtxCreate_v3(gpu::CuContext* context, void* /*parameters*/, int /*count*/,
+                                          unsigned flags, gpu::CuDevice device) {
+  return cuCtxCreate_v2(context, flags, device);
+}
+ROLLCALL_API gpu::CuResult cuCtxCreate_v4(gpu::CuContext* context, void* /*parameters*/, unsigned flags,
+                                          gpu::CuDevice device) {
+  return cuCtxCreate_v2(context, flags, device);
+}
 
 // Not for primary contexts: those are released. Destroying the calling thread's
 // current context also takes it off that thread's stack.

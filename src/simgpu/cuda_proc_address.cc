@@ -26,6 +26,8 @@ gpu::CuResult cuDevicePrimaryCtxReset(gpu::CuDevice);
 gpu::CuResult cuDevicePrimaryCtxReset_v2(gpu::CuDevice);
 gpu::CuResult cuCtxCreate(gpu::CuContext*, unsigned, gpu::CuDevice);
 gpu::CuResult cuCtxCreate_v2(gpu::CuContext*, unsigned, gpu::CuDevice);
+gpu::CuResult cuCtxCreate_v3(gpu::CuContext*, void*, int, unsigned, gpu::CuDevice);
+gpu::CuResult cuCtxCreate_v4(gpu::CuContext*, void*, unsigned, gpu::CuDevice);
 gpu::CuResult cuCtxDestroy(gpu::CuContext);
 gpu::CuResult cuCtxDestroy_v2(gpu::CuContext);
 gpu::CuResult cuCtxSetCurrent(gpu::CuContext);
@@ -70,6 +72,8 @@ const ProcEntry kTable[] = {
     ROLLCALL_PROC("cuDevicePrimaryCtxReset", 11000, cuDevicePrimaryCtxReset_v2),
     ROLLCALL_PROC("cuCtxCreate", 2000, cuCtxCreate),
     ROLLCALL_PROC("cuCtxCreate", 3020, cuCtxCreate_v2),
+    ROLLCALL_PROC("cuCtxCreate", 11040, cuCtxCreate_v3),
+    ROLLCALL_PROC("cuCtxCreate", 12050, cuCtxCreate_v4),
     ROLLCALL_PROC("cuCtxDestroy", 2000, cuCtxDestroy),
     ROLLCALL_PROC("cuCtxDestroy", 4000, cuCtxDestroy_v2),
     ROLLCALL_PROC("cuCtxSetCurrent", 4000, cuCtxSetCurrent),
