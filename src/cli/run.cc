@@ -264,7 +264,7 @@ Action add_run(CLI::App& app) {
       ->option_text("KxW");
   add_repeatable(run, "--arm", r.arms,
                  "native, native-context, nvml-only, legacy, legacy-node-lock, tiered or one that --shim or "
-                 "the plan defines; repeatable (default native, legacy)")
+                 "the plan defines; repeatable (default native, legacy, tiered)")
       ->option_text("NAME");
   add_repeatable(run, "--shim", r.shims,
                  "An arm of your own: a library to preload, or the one of the plan's [arm.NAME]; repeatable")

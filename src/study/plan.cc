@@ -15,7 +15,7 @@ namespace {
 
 // The study's own conditions.
 const std::vector<std::string> kDefaultTopologies = {"1x250", "50x5"};
-const std::vector<std::string> kDefaultArms = {"native", "legacy"};
+const std::vector<std::string> kDefaultArms = {"native", "legacy", "tiered"};
 constexpr int kDefaultRuns = 3;
 
 constexpr int kMaxRuns = 1000;

@@ -48,7 +48,7 @@ TEST(Plan, WithoutAWordItIsTheStudy) {
   ASSERT_EQ(plan->topologies.size(), 2U);
   EXPECT_EQ(plan->topologies[0].text(), "1x250");
   EXPECT_EQ(plan->topologies[1].text(), "50x5");
-  EXPECT_EQ(plan->arms, (Strings{"native", "legacy"}));
+  EXPECT_EQ(plan->arms, (Strings{"native", "legacy", "tiered"}));
   EXPECT_EQ(plan->runs, 3);
   EXPECT_EQ(plan->node, evidence::NodeKind::kSimulated);
   EXPECT_EQ(plan->profile_name, "study");

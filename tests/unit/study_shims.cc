@@ -95,7 +95,7 @@ TEST_F(Shims, WhatIsDefinedIsRunWithoutBeingNamedAgain) {
   request_.shims = {"mine=" + file()};
   const auto plan = resolve_plan(request_, TEST_PROFILE_DIR);
   ASSERT_TRUE(plan) << plan.error().line();
-  EXPECT_EQ(plan->arms, (Strings{"native", "legacy", "mine"}));
+  EXPECT_EQ(plan->arms, (Strings{"native", "legacy", "tiered", "mine"}));
   request_.arms = {"mine", "native"};
   EXPECT_EQ(resolve_plan(request_, TEST_PROFILE_DIR)->arms, (Strings{"mine", "native"}));
 }
