@@ -7,6 +7,8 @@
 
 #include <filesystem>
 
+#include "base/descriptors.h"
+
 namespace rollcall::simgpu {
 namespace {
 
