@@ -1,10 +1,11 @@
-// See check.h. A plain client of one question a connection, without the trust rules of
-// libhostpid: who calls this looks at his own broker.
+// See check.h. A plain client first, so that every answer is seen as it is, also one of a
+// broker that nobody would trust; then libhostpid, which says whether it would.
 #include "broker/check.h"
 
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -108,6 +109,26 @@ base::Result<void> compare(const std::string& path, const hostpid::ExtendedAnswe
   return {};
 }
 
+// Whether a client of libhostpid that trusts the socket's owner would use it.
+base::Result<std::string> check_trust(const std::string& path, int64_t deadline_ns) {
+  struct stat info {};
+  if (lstat(path.c_str(), &info) != 0) return base::system_failure(path, "examine", errno);
+  hostpid_options options;
+  hostpid_options_init(&options);
+  options.tiers_allowed = HOSTPID_TIER_BROKER;
+  options.broker_path = path.c_str();
+  options.broker_uid = info.st_uid;
+  const int64_t left_ms = (deadline_ns - base::monotonic_ns()) / base::kNsPerMs;
+  options.deadline_ms = static_cast<uint32_t>(std::clamp<int64_t>(left_ms, 1, 60'000));
+  hostpid_result result;
+  hostpid_discover(&options, &result);
+  if (result.host_status != HOSTPID_OK) {
+    return base::failure(path, fmt::format("libhostpid does not use it ({}): {}", result.host_reason,
+                                           hostpid_reason_text(result.host_reason)));
+  }
+  return fmt::format("libhostpid: uses it where user {} is trusted\n", options.broker_uid);
+}
+
 }  // namespace
 
 base::Result<std::string> check_broker(const std::string& path, int64_t deadline_ms) {
@@ -127,9 +148,13 @@ base::Result<std::string> check_broker(const std::string& path, int64_t deadline
     return base::failure(path,
                          fmt::format("answered {} and {} to the same process", plain->pid, extended->pid));
   if (auto same = compare(path, *extended); !same) return tl::unexpected(same.error());
-  return text + fmt::format("NVML view: {}\nstart time: {}\nPID namespace: {}\nboot id: {}\n",
-                            to_text(extended->view), extended->start_time, extended->pid_namespace,
-                            uuid_text(extended->boot_id));
+  const auto trust = check_trust(path, deadline_ns);
+  if (!trust) return tl::unexpected(trust.error());
+  return text +
+         fmt::format("NVML view: {}\nstart time: {}\nPID namespace: {}\nboot id: {}\n",
+                     to_text(extended->view), extended->start_time, extended->pid_namespace,
+                     uuid_text(extended->boot_id)) +
+         *trust;
 }
 
 }  // namespace rollcall::broker

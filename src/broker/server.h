@@ -44,13 +44,17 @@ class Server {
   [[nodiscard]] const Counters& counters() const { return counters_; }
 
  private:
+  // Connections have theirs in the upper half of an event's data; those below say that it
+  // is about something else.
+  static constexpr uint32_t kFirstGeneration = 2;
+
   struct Connection {
     base::Fd socket;
     Peer peer;
     Request request;
     int64_t accepted_ns = 0;
-    uint32_t generation = 0;            // tells a connection from the next one in its place
-    std::list<Place>::iterator in_due;  // while it waits
+    uint32_t generation = kFirstGeneration;  // tells a connection from the next one in its place
+    std::list<Place>::iterator in_due;       // while it waits
   };
 
   Server(ServerOptions options, std::vector<SocketPlace> places);

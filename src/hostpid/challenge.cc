@@ -43,8 +43,6 @@ Reason take_list(const ChallengeDriver& driver, List* list) {
       return Reason::kListFailed;
     case ListResult::kTruncated:
       return Reason::kListTruncated;
-    case ListResult::kMemoryNotReported:
-      return Reason::kMemoryNotReported;
   }
   if (listed >= kMaxListed) return Reason::kListTruncated;
   bool any_known = listed == 0;

@@ -51,8 +51,7 @@ struct ListedProcess {
 enum class ListResult {
   kOk,
   kFailed,
-  kTruncated,          // as many as NVML returns at most, or it said that more would be needed
-  kMemoryNotReported,  // it is known that no entry ever tells its memory
+  kTruncated,  // as many as NVML returns at most, or it said that more would be needed
 };
 enum class AllocateResult { kOk, kNoMemory, kFailed };
 

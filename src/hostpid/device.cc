@@ -137,6 +137,8 @@ void Device::relax_capture() {
   capture_relaxed_ = true;
 }
 
+static_assert(gpu::kNvmlMemoryNotAvailable == kMemoryUnknown, "passed on as it is");
+
 ListResult Device::list(ListedProcess* entries, size_t* count) {
   auto capacity = static_cast<unsigned>(kMaxListed);
   *count = 0;
@@ -149,7 +151,6 @@ ListResult Device::list(ListedProcess* entries, size_t* count) {
   for (unsigned i = 0; i < capacity; ++i) {
     const unsigned pid = first_form ? v1[i].pid : memory_->entries[i].pid;
     const unsigned long long used = first_form ? v1[i].used_gpu_memory : memory_->entries[i].used_gpu_memory;
-    if (used == gpu::kNvmlMemoryNotAvailable) return ListResult::kMemoryNotReported;
     entries[i] = {pid, used};
   }
   *count = capacity;

@@ -67,8 +67,14 @@ expect_equal "hung up" "$("$client" raw "$socket" 48504944 shut)" ""
 expect_exit 0 "$hostpidd" --check --socket "$socket"
 grep -q '^NVML view: global$' out || fail "the view is not told: $(cat out)"
 expect_equal "its PID namespace" "$(sed -n 's/^PID namespace: //p' out)" "$(stat -L -c %i /proc/self/ns/pid)"
+grep -qxF "libhostpid: uses it where user $(id -u) is trusted" out || fail "libhostpid would not use it: $(cat out)"
 expect_exit 1 "$hostpidd" --check --socket "$work/nowhere.sock"
 expect_one_line 'nowhere.sock: cannot connect: No such file'
+
+chmod 777 run
+expect_exit 1 "$hostpidd" --check --socket "$socket"
+expect_one_line 'libhostpid does not use it .broker_untrusted'
+chmod 711 run
 
 # 7. It is alone.
 expect_exit 1 "$hostpidd" --socket-dir "$work/run" --view global "${namespace[@]}"
@@ -78,13 +84,13 @@ expect_one_line 'another hostpidd holds this lock'
 end_broker
 expect_equal "what is left" "$(ls run)" hostpidd.lock
 expect_equal "the last line" "$(tail -n 1 metrics.prom)" "# EOF"
-expect_equal "requests" "$(metric 'hostpidd_requests_total{command="pid",status="ok"}')" 3
-expect_equal "extended ones" "$(metric 'hostpidd_requests_total{command="extended",status="ok"}')" 3
-expect_equal "answers" "$(metric hostpidd_answer_seconds_count)" 6
+expect_equal "requests" "$(metric 'hostpidd_requests_total{command="pid",status="ok"}')" 4
+expect_equal "extended ones" "$(metric 'hostpidd_requests_total{command="extended",status="ok"}')" 5
+expect_equal "answers" "$(metric hostpidd_answer_seconds_count)" 9
 expect_equal "invalid ones" "$(metric 'hostpidd_refusals_total{cause="invalid"}')" $((${#wrong[@]} + 1))
 expect_equal "too late ones" "$(metric 'hostpidd_refusals_total{cause="timeout"}')" 3
 expect_equal "hung up" "$(metric 'hostpidd_refusals_total{cause="hang_up"}')" 1
-expect_equal "connections" "$(metric hostpidd_connections_accepted_total)" $((6 + ${#wrong[@]} + 1 + 4))
+expect_equal "connections" "$(metric hostpidd_connections_accepted_total)" $((9 + ${#wrong[@]} + 1 + 4))
 [ ! -e metrics.prom.tmp ] || fail "a temporary metrics file is left"
 
 # 9. A socket that a killed broker left is replaced, one that it did not make is not.

@@ -44,3 +44,21 @@ end_broker
 [ "$(cat client.* | grep -c '^right')" -ge 10 ] || fail "too few clients asked: $(cat client.*)"
 sort trouble.* | uniq -c >trouble
 ! grep -vE '^right [0-9]+ retried [0-9]+ failed 0 wrong 0$' client.* || fail "a client went without its PID: $(cat trouble)"
+
+# Whoever had connected when it was told to end is answered, also those whom it had not met.
+start_broker
+kill -STOP "$broker"
+for i in {1..200}; do
+  "$client" raw "$socket" 4850494400010001 >"last.$i" &
+  others+=($!)
+done
+connected() {
+  [ "$(grep -cF "$work/run/" /proc/net/unix)" -gt 200 ]
+}
+await connected
+kill -TERM "$broker"
+kill -CONT "$broker"
+end_broker
+wait "${others[@]}"
+others=()
+expect_equal "answered at the end" "$(grep -c ^4850494400010000 last.* | grep -c ':1$')" 200

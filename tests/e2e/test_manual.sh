@@ -34,16 +34,21 @@ for file in now/help/*.txt; do
   awk '/^[A-Z]/ { at = $1 } /^  [^ ]/ { sub(/^  /, ""); sub(/  .*/, "")
     if (at == "Options:" && !/--help/) print
     if (at == "Positionals:") { if (/^[A-Z]/) print $1; else { sub(/^[a-z]* /, ""); print } } }' "$file" | tr -d '[]' >is
-  heading="## $command"
+  heading="## $command" page=rollcall.1
   [ "$command" != rollcall ] || heading='# OPTIONS'
-  grep -qxF -- "$heading" "$man/rollcall.1.scd" || fail "rollcall(1) has no '$heading'"
-  section rollcall.1 "$heading" |
+  # Defaults and what a number may be are not part of an option's name.
+  if [ "$(basename "$file")" = hostpidd.txt ]; then
+    heading='# OPTIONS' page=hostpidd.8
+    sed -E 's/ ([A-Z]+)[:=].*/ \1/' is >names && mv names is
+  fi
+  grep -qxF -- "$heading" "$man/$page.scd" || fail "$page has no '$heading'"
+  section "$page" "$heading" |
     awk '/^\t/ && before ~ /^[*_]/ { print before } { before = $0 }' | grep -v -- --help | tr -d '*_[]' |
     sed 's/, /\n/g' >said || true
   if [ -s is ] || [ -s said ]; then same "options of $command"; fi
 done
 grep -oE '^## .*' "$man/rollcall.1.scd" | sed 's/^## rollcall //; s/ /-/g' >said
-(cd now/help && ls) | sed 's/\.txt$//' | grep -v '^rollcall$' >is
+(cd now/help && ls) | sed 's/\.txt$//' | grep -vx 'rollcall\|hostpidd' >is
 same "commands"
 
 # 2. Columns of the tables.

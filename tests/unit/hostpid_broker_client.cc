@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "hostpid/broker_client.h"
-#include "unit/hostpid_world.h"
+#include "hostpid_world.h"
 
 namespace rollcall::hostpid {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "evidence_temporary_folder.h"
 #include "hostpid/broker_socket.h"
-#include "unit/evidence_temporary_folder.h"
 
 namespace rollcall::hostpid {
 namespace {

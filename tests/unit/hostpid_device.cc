@@ -213,8 +213,17 @@ TEST_F(DeviceTest, SaysWhatIsWrongWithAList) {
   driver_.list_result = gpu::kNvmlNoPermission;
   EXPECT_EQ(listed(), ListResult::kFailed);
   driver_.list_result = gpu::kNvmlSuccess;
+}
+
+TEST_F(DeviceTest, PassesOnThatAMemoryIsNotKnown) {
   driver_.own_memory = gpu::kNvmlMemoryNotAvailable;
-  EXPECT_EQ(listed(), ListResult::kMemoryNotReported);
+  with_device([&](const ChallengeDriver& d, ChallengeMemory* memory) {
+    size_t count = 0;
+    EXPECT_EQ(d.list(d.self, memory->lists[0], &count), ListResult::kOk);
+    ASSERT_EQ(count, 3U);
+    EXPECT_EQ(memory->lists[0][0].used_bytes, kMemoryUnknown);
+    EXPECT_NE(memory->lists[0][1].used_bytes, kMemoryUnknown);
+  });
 }
 
 TEST_F(DeviceTest, DoesNotTouchADeviceThatIsSharedOrPartitioned) {

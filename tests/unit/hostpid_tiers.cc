@@ -4,7 +4,7 @@
 #include <string>
 
 #include "hostpid/tiers.h"
-#include "unit/hostpid_world.h"
+#include "hostpid_world.h"
 
 namespace rollcall::hostpid {
 namespace {
