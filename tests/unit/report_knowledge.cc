@@ -233,6 +233,18 @@ TEST(KnowledgeDocuments, HtmlAndMarkdownHoldTheTablesAndLegacyAloneHasNone) {
   EXPECT_FALSE(contains(plain, "library adds"));
 }
 
+TEST(KnowledgeCharts, HoldBothNumbersOfEveryWorkerAndOneOfOtherArms) {
+  auto run = good_tiered_run("1x3", 2);
+  run.workers[0].discovery.assigned_nvml_pid = 7;
+  forget_nvml(run, 1, "no_context");
+  forget_host(run, 2, "no_broker");
+  const ReportSource source = source_of({good_run("1x3", "legacy", 1), run});
+  const auto data = nlohmann::json::parse(chart_data(build_model(source), source));
+  EXPECT_FALSE(data["runs"][0].contains("nvml"));
+  EXPECT_EQ(data["runs"][1]["got"], nlohmann::json({pid_of(0), pid_of(1), nullptr}));
+  EXPECT_EQ(data["runs"][1]["nvml"], nlohmann::json({7, nullptr, pid_of(2)}));
+}
+
 TEST(KnowledgeJson, IsNullForArmsOfOneNumber) {
   auto run = init_without_broker("1x4", 2);
   run.record.broker = true;
