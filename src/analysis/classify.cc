@@ -31,23 +31,6 @@ struct Judgement {
   const WorkerRecord* peer = nullptr;  // set exactly for kPeer
 };
 
-// What a worker claims to be, per numbering. A shim that tells two numbers has for each
-// of them a number or a reason why there is none; with one number, that number stands
-// for both.
-struct Claims {
-  std::optional<int64_t> host_pid;
-  std::optional<int64_t> nvml_pid;
-};
-
-Claims claims_of(const Discovery& discovery) {
-  if (discovery.state != DiscoveryState::kAssigned) return {};
-  const bool tells_two = discovery.assigned_nvml_pid || !discovery.nvml_reason.empty();
-  const Claims claims{discovery.assigned_pid,
-                      tells_two ? discovery.assigned_nvml_pid : discovery.assigned_pid};
-  const bool possible = claims.host_pid.value_or(1) > 0 && claims.nvml_pid.value_or(1) > 0;
-  return possible ? claims : Claims{};
-}
-
 bool is_own_thread(int64_t number, const WorkerRecord& worker) {
   return number != worker.pid &&
          std::find(worker.thread_ids.begin(), worker.thread_ids.end(), number) != worker.thread_ids.end();
@@ -144,6 +127,18 @@ std::optional<Class> class_from_text(std::string_view text) {
     if (to_text(value) == text) return value;
   }
   return std::nullopt;
+}
+
+bool tells_two_numbers(const Discovery& discovery) {
+  return discovery.assigned_nvml_pid || !discovery.nvml_reason.empty();
+}
+
+Claims claims_of(const Discovery& discovery) {
+  if (discovery.state != DiscoveryState::kAssigned) return {};
+  const Claims claims{discovery.assigned_pid,
+                      tells_two_numbers(discovery) ? discovery.assigned_nvml_pid : discovery.assigned_pid};
+  const bool possible = claims.host_pid.value_or(1) > 0 && claims.nvml_pid.value_or(1) > 0;
+  return possible ? claims : Claims{};
 }
 
 int ClassCounts::total() const {

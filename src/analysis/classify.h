@@ -18,6 +18,16 @@ inline constexpr std::array<Class, 5> kClasses = {Class::kSelf, Class::kPeer, Cl
 std::string_view to_text(Class value);
 std::optional<Class> class_from_text(std::string_view text);
 
+// What a worker claims to be, per numbering. A shim that tells two numbers has for each
+// of them a number or a reason why there is none; with one number, that number stands
+// for both. Empty where nothing is claimed, and where what is claimed can be no PID.
+struct Claims {
+  std::optional<int64_t> host_pid;
+  std::optional<int64_t> nvml_pid;
+};
+bool tells_two_numbers(const evidence::Discovery& discovery);
+Claims claims_of(const evidence::Discovery& discovery);
+
 // One worker of a shim arm, classified. Every worker is in exactly one class.
 struct Classified {
   int worker = 0;

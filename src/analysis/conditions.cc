@@ -24,6 +24,7 @@ ConditionRuns& condition_of(const RunRecord& record, std::vector<ConditionRuns>&
                         record.arm,
                         record.has_shim,
                         record.discovers(),
+                        record.identity_kind,
                         record.workload,
                         record.hold,
                         {},

@@ -14,6 +14,7 @@ struct ConditionRuns {
   std::string arm;
   bool has_shim = false;
   bool discovers = false;  // has classes: not without a shim, and not where it is only timed
+  evidence::IdentityKind identity_kind = evidence::IdentityKind::kNone;  // of its first run
   evidence::Workload workload = evidence::Workload::kInit;
   evidence::Hold hold = evidence::Hold::kNone;
   // In the order of run numbers; they point into what conditions_of() was given.

@@ -7,6 +7,7 @@
 
 #include "analysis/conditions.h"
 #include "analysis/measures.h"
+#include "analysis/statistics.h"
 #include "analysis/validity.h"
 
 namespace rollcall::analysis {
@@ -31,6 +32,18 @@ void count_valid(const Run& run, Condition& condition) {
   }
 }
 
+AddedTime added_time(const ConditionRuns& runs, std::optional<int64_t> evidence::Discovery::*time) {
+  std::vector<int64_t> values;
+  for (const Run* run : runs.valid) {
+    const Roster roster(*run);
+    for (const evidence::WorkerRecord* worker : workers_of(*run, roster)) {
+      if (const auto& value = worker->discovery.*time; value) values.push_back(*value);
+    }
+  }
+  const int n = static_cast<int>(values.size());
+  return {n, percentile_ns(values, 50), percentile_ns(values, 99)};
+}
+
 Condition condition_of(const ConditionRuns& runs, const std::vector<ConditionRuns>& all,
                        std::vector<MeasureRow>& measures) {
   Condition condition;
@@ -42,6 +55,11 @@ Condition condition_of(const ConditionRuns& runs, const std::vector<ConditionRun
   condition.hold = runs.hold;
   condition.invalid_runs = static_cast<int>(runs.invalid.size());
   for (const Run* run : runs.valid) count_valid(*run, condition);
+  if (runs.discovers && runs.identity_kind == evidence::IdentityKind::kBoth && !runs.valid.empty()) {
+    condition.knowledge = knowledge_of(runs.valid);
+  }
+  condition.added = added_time(runs, &evidence::Discovery::added_ns);
+  condition.context_added = added_time(runs, &evidence::Discovery::context_added_ns);
   for (MeasureRow& row : measure_rows(runs, all)) {
     if (row.measure == "external_wall_s") {
       condition.external_wall_s = row.estimate;
@@ -64,6 +82,7 @@ Control control_of(const std::vector<Condition>& conditions) {
   return control;
 }
 
+// All but the broker: only arms that ask it have one, and that is no other setting.
 Setting setting_of(const evidence::RunRecord& record) {
   Setting setting;
   setting.node = record.node;
@@ -86,9 +105,12 @@ ExperimentSummary summarise(const std::vector<Run>& runs) {
   for (const Run* run : in_order(runs)) {
     ++summary.runs;
     const Setting setting = setting_of(run->record);
-    if (std::find(summary.settings.begin(), summary.settings.end(), setting) == summary.settings.end()) {
-      summary.settings.push_back(setting);
-    }
+    auto known = std::find_if(summary.settings.begin(), summary.settings.end(), [&](Setting other) {
+      other.broker = false;
+      return other == setting;
+    });
+    if (known == summary.settings.end()) known = summary.settings.insert(known, setting);
+    known->broker = known->broker || run->record.broker;
     auto reasons = invalid_reasons(*run);
     if (!reasons.empty()) summary.invalid.emplace_back(run->record.id(), std::move(reasons));
   }

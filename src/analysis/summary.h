@@ -13,9 +13,17 @@
 
 #include "analysis/classify.h"
 #include "analysis/estimate.h"
+#include "analysis/knowledge.h"
 #include "evidence/records.h"
 
 namespace rollcall::analysis {
+
+// Time inside the library less the real calls that it wraps, over all workers that tell it.
+struct AddedTime {
+  int n = 0;
+  std::optional<int64_t> p50_ns;  // nearest-rank; unset where n is 0
+  std::optional<int64_t> p99_ns;
+};
 
 struct Condition {
   evidence::Topology topology;
@@ -29,7 +37,11 @@ struct Condition {
   // Of the failed, contradicting and missing discoveries over the valid runs: how often
   // each reason was given.
   std::map<std::string, int> reasons;
-  ClassCounts classes;       // over the valid runs; all zero without a shim
+  ClassCounts classes;  // over the valid runs; all zero without a shim
+  // Of an arm that claims two numbers, over the valid runs: which of them its workers know.
+  std::optional<Knowledge> knowledge;
+  AddedTime added;           // over the valid runs: in all but the first context
+  AddedTime context_added;   // in the hook on the first context
   int workers = 0;           // over the valid runs
   int cuinit_failed = 0;     // over the valid runs
   Estimate external_wall_s;  // over the valid runs
@@ -51,6 +63,7 @@ struct Setting {
   evidence::Isolation isolation = evidence::Isolation::kNone;
   evidence::NvmlView view = evidence::NvmlView::kUnknown;
   int neighbours = 0;
+  bool broker = false;  // some run had a broker of its own
   std::vector<std::string> devices;
   std::string truth;
   friend bool operator==(const Setting&, const Setting&) = default;

@@ -6,7 +6,8 @@
 //   runs        id, c (index of its condition), rep, valid, why, counts, and per worker
 //               cls (a digit each: index into classes; empty without classes), peer (worker
 //               whose PID it holds, -1), pid, got (assigned), from, to (moments after the
-//               gate), init (cuInit); null where it was not observed
+//               gate), init (cuInit); null where it was not observed. Of an arm that claims two
+//               numbers got is the host PID, and nvml is there too: the NVML PID
 //   ecdf        c, n, v: cuInit of the n successful calls of the valid runs; at most
 //               kMaxEcdfPoints of them, the i-th at rank ceil(i n / m)
 //   wall        c, mean, low, high, few, text, values: [run index, seconds]
@@ -123,6 +124,7 @@ class ChartData {
     Json peers = Json::array();
     Json pids = Json::array();
     Json assigned = Json::array();
+    Json assigned_nvml = Json::array();
     Json from = Json::array();
     Json to = Json::array();
     Json init = Json::array();
@@ -134,6 +136,8 @@ class ChartData {
         classes += static_cast<char>('0' + static_cast<int>(c.cls));
         peers.push_back(c.peer_worker.value_or(-1));
         assigned.push_back(worker != nullptr ? or_null(worker->discovery.assigned_pid) : Json(nullptr));
+        assigned_nvml.push_back(worker != nullptr ? or_null(analysis::claims_of(worker->discovery).nvml_pid)
+                                                  : Json(nullptr));
       }
       pids.push_back(worker != nullptr ? or_null(worker->pid) : Json(nullptr));
       from.push_back(worker != nullptr ? microseconds(worker->released_ns) : Json(nullptr));
@@ -144,6 +148,7 @@ class ChartData {
     json["peer"] = std::move(peers);
     json["pid"] = std::move(pids);
     json["got"] = std::move(assigned);
+    if (run.record.identity_kind == evidence::IdentityKind::kBoth) json["nvml"] = std::move(assigned_nvml);
     json["from"] = std::move(from);
     json["to"] = std::move(to);
     json["init"] = std::move(init);

@@ -80,10 +80,11 @@ std::string arm_role(const evidence::RunRecord& run) {
     return "no library: the driver alone";
   }
   if (!run.discovers()) return "with a library, timed only";
+  if (run.identity_kind == evidence::IdentityKind::kBoth) {
+    return "with a library; it claims a host PID and an NVML PID, and each that it claims is judged";
+  }
   return fmt::format("with a library; its number is judged as {}",
-                     run.identity_kind == evidence::IdentityKind::kNvml   ? "NVML's"
-                     : run.identity_kind == evidence::IdentityKind::kHost ? "the host's"
-                                                                          : "NVML's and the host's");
+                     run.identity_kind == evidence::IdentityKind::kNvml ? "NVML's" : "the host's");
 }
 
 void add_arms(std::vector<Fact>& facts, const ReportSource& source, const Json& plan) {

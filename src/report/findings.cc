@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "report/knowledge.h"
 #include "report/terminal.h"
 #include "report/text_table.h"
 #include "report/wording.h"
@@ -124,6 +125,22 @@ std::string context_clause(const Condition& c) {
   return shown ? "; one cache is right only while nobody keeps a context" : "";
 }
 
+// Of an arm that claims two numbers. What is wrong first; a worker that knows one number
+// and not the other must not look as if it knew itself.
+std::string two_numbers_text(const Condition& c) {
+  const int peers = c.classes.of(Class::kPeer);
+  const int external = c.classes.of(Class::kExternal);
+  std::vector<std::string> parts;
+  if (peers > 0) {
+    parts.push_back(fmt::format("{} of {} {} workers {}hold another worker's PID", peers, c.workers,
+                                printable(c.arm, kMaxArmWidth), c.cuinit_failed == 0 ? "silently " : ""));
+  }
+  if (external > 0)
+    parts.push_back(fmt::format("{} hold{} a PID of no worker", external, external == 1 ? "s" : ""));
+  if (parts.empty()) return knowledge_clause(c);
+  return fmt::format("{}; {}; {}", fmt::join(parts, ", "), cuinit_clause(c), knowledge_clause(c));
+}
+
 std::string condition_sentence(const Condition& c, const ExperimentSummary& summary) {
   const std::string arm = printable(c.arm, kMaxArmWidth);
   if (c.valid_runs == 0)
@@ -131,6 +148,7 @@ std::string condition_sentence(const Condition& c, const ExperimentSummary& summ
   const int self = c.classes.of(Class::kSelf);
   const int peers = c.classes.of(Class::kPeer);
   std::string text = place(c) + ": ";
+  if (c.knowledge) return text + two_numbers_text(c) + isolation_clause(c, summary) + ".";
   if (self == c.workers) {
     text += fmt::format("every {} worker found its own PID ({} of {})", arm, self, c.workers);
   } else if (peers > 0) {

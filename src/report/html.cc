@@ -181,6 +181,7 @@ class Page {
     section("seen", "Result");
     list(model_.findings, "findings");
     if (!model_.classes.rows.empty()) table(model_.classes);
+    if (!model_.knowledge.rows.empty()) table(model_.knowledge);
     end_section();
   }
 
@@ -217,6 +218,7 @@ class Page {
     text_ +=
         "<p class=\"foot\">* fewer than 5 runs. Intervals: Student's t on the log scale below 8 runs, "
         "bootstrap from 8.</p>\n";
+    if (!model_.added.rows.empty()) table(model_.added);
     chart("wall", "Wall time of each condition",
           "Mean and its 95 % interval; each small tick is a run. Fewer than 5 runs: dashed.");
     chart(

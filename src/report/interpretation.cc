@@ -103,6 +103,8 @@ class Sentences {
     if (!c.discovers || c.valid_runs == 0 || c.workers == 0) return;
     // Where workers could not be resolved it is not known what they were.
     if (c.classes.of(Class::kPeer) > 0 || c.classes.of(Class::kUnresolved) > 0) return;
+    // Where all failed nobody claimed a PID: there was none to be wrong.
+    if (c.classes.of(Class::kDiscoveryFailed) == c.workers) return;
     // "No peer" would sound like good news where others are wrong in another way.
     const int others = c.classes.of(Class::kExternal) + c.classes.of(Class::kDiscoveryFailed);
     const std::string besides =

@@ -43,6 +43,25 @@ Json json_of(const analysis::MeasureRow& row) {
   return json;
 }
 
+Json json_of(const analysis::NumberKnowledge& number) {
+  Json json;
+  json["right"] = number.right;
+  json["wrong"] = number.wrong;
+  json["unresolved"] = number.unresolved;
+  json["missing"] = number.missing;
+  json["tiers"] = Json(number.tiers);
+  json["reasons"] = Json(number.reasons);
+  return json;
+}
+
+Json json_of(const analysis::AddedTime& time) {
+  constexpr double kNsPerMs = 1e6;
+  const auto ms = [](std::optional<int64_t> ns) {
+    return ns ? Json(static_cast<double>(*ns) / kNsPerMs) : Json(nullptr);
+  };
+  return Json{{"n", time.n}, {"p50", ms(time.p50_ns)}, {"p99", ms(time.p99_ns)}};
+}
+
 Json json_of(const analysis::Condition& c) {
   Json json;
   json["topology"] = c.topology.text();
@@ -61,6 +80,12 @@ Json json_of(const analysis::Condition& c) {
     json["classes"] = std::move(classes);
   }
   json["reasons"] = Json(c.reasons);
+  json["knowledge"] = nullptr;
+  if (c.knowledge) {
+    json["knowledge"] = Json{{"host", json_of(c.knowledge->host)}, {"nvml", json_of(c.knowledge->nvml)}};
+  }
+  json["added_ms"] = json_of(c.added);
+  json["context_added_ms"] = json_of(c.context_added);
   json["cuinit_failed"] = c.cuinit_failed;
   json["external_wall_s"] = json_of(c.external_wall_s);
   json["span_s"] = json_of(c.span_s);
@@ -79,6 +104,7 @@ Json json_of(const analysis::Setting& setting) {
   json["time_scale"] = or_null(setting.time_scale);
   json["isolation"] = to_text(setting.isolation);
   json["nvml_view"] = to_text(setting.view);
+  json["broker"] = setting.broker;
   json["neighbours"] = setting.neighbours;
   json["devices"] = setting.devices;
   json["truth"] = setting.truth;

@@ -65,11 +65,19 @@ std::string markdown_report(const ReportSource& source) {
   text += "## Key result\n\n";
   add_list(model.findings, text);
   if (!model.classes.rows.empty()) add_table(model.classes, text);
+  if (!model.knowledge.rows.empty()) {
+    text += escaped(model.knowledge.caption) + ".\n\n";
+    add_table(model.knowledge, text);
+  }
 
   text += "## Performance\n\n";
   if (!model.walls.rows.empty()) {
     text += escaped(model.walls.caption) + ". \\* fewer than 5 runs.\n\n";
     add_table(model.walls, text);
+  }
+  if (!model.added.rows.empty()) {
+    text += escaped(model.added.caption) + ".\n\n";
+    add_table(model.added, text);
   }
   text += "## Interpretation\n\n";
   add_list(model.interpretation, text);

@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "evidence/limits.h"
+#include "report/added_time.h"
+#include "report/knowledge.h"
 #include "report/terminal.h"
 #include "report/text_table.h"
 #include "report/wording.h"
@@ -79,6 +81,31 @@ ReportTable classes_table(const ExperimentSummary& summary, bool mixed) {
     table.rows.push_back(std::move(row));
     table.bars.push_back(c.discovers ? c.classes.count : decltype(c.classes.count){});
   }
+  return table;
+}
+
+ReportTable knowledge_table(const ExperimentSummary& summary, bool mixed) {
+  ReportTable table;
+  table.caption =
+      "What the workers know: how many are right, by what proved it (why the others do not know), over the "
+      "valid runs";
+  table.columns = {{"topology"}, {"arm"}, {"workers", true}, {"host PID"}, {"NVML PID"}};
+  for (const Condition* c : conditions_with_knowledge(summary)) {
+    table.rows.push_back({c->topology.text(), arm_of(*c, mixed), fmt::to_string(c->workers),
+                          known_text(c->knowledge->host), known_text(c->knowledge->nvml)});
+  }
+  return table;
+}
+
+ReportTable added_table(const ExperimentSummary& summary) {
+  AddedTimes times = added_times(summary);
+  ReportTable table;
+  table.caption = kAddedTimesTitle;
+  for (std::string& title : times.columns) {
+    const bool is_number = table.columns.size() >= 2;
+    table.columns.push_back({std::move(title), is_number});
+  }
+  table.rows = std::move(times.rows);
   return table;
 }
 
@@ -220,6 +247,8 @@ ReportModel build_model(const ReportSource& source) {
   model.findings = findings(model.summary);
   model.question = question_of(model.summary);
   model.classes = classes_table(model.summary, mixed);
+  model.knowledge = knowledge_table(model.summary, mixed);
+  model.added = added_table(model.summary);
   model.walls = walls_table(model, mixed);
   model.statistics = statistics_table(model, mixed);
   model.outliers = outliers_table(model);

@@ -51,7 +51,9 @@ struct ReportModel {
   std::vector<Fact> environment;
   std::vector<Fact> programs;  // name and SHA-256 of what took part
   ReportTable classes;
+  ReportTable knowledge;  // no rows: no arm claims two numbers
   ReportTable walls;
+  ReportTable added;  // no rows: no arm tells what it adds
   ReportTable statistics;
   ReportTable outliers;  // no rows: none
   ReportTable invalid;   // no rows: none

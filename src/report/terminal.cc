@@ -10,6 +10,8 @@
 #include <map>
 #include <optional>
 
+#include "report/added_time.h"
+#include "report/knowledge.h"
 #include "report/text_table.h"
 #include "report/wording.h"
 
@@ -170,8 +172,8 @@ std::string invalid_list(const ExperimentSummary& summary) {
 std::string terminal_report(const ExperimentSummary& summary) {
   std::string text;
   if (!summary.conditions.empty()) {
-    text += classes_title(summary) + classes_table(summary);
-    text += wall_title(summary) + wall_table(summary) + outlier_list(summary);
+    text += classes_title(summary) + classes_table(summary) + knowledge_section(summary);
+    text += wall_title(summary) + wall_table(summary) + outlier_list(summary) + added_times_section(summary);
     for (const analysis::Setting& setting : summary.settings) text += wrapped(setting_text(setting) + ".", 2);
     text += "\n";
   }

@@ -98,6 +98,7 @@ std::string setting_text(const analysis::Setting& setting) {
   if (setting.isolation != evidence::Isolation::kNone) {
     text += fmt::format(", isolation {}, NVML view {}", to_text(setting.isolation), to_text(setting.view));
   }
+  if (setting.broker) text += ", with a broker";
   if (setting.neighbours > 0) text += fmt::format(", beside {}", plural(setting.neighbours, "neighbour"));
   if (!setting.devices.empty()) {
     text += fmt::format(", devices {}",
@@ -105,6 +106,11 @@ std::string setting_text(const analysis::Setting& setting) {
   }
   if (setting.truth != "launcher") text += "; not checked against a launcher";
   return text;
+}
+
+std::string milliseconds_text(std::optional<int64_t> ns) {
+  constexpr double kNsPerMs = 1e6;
+  return ns ? three_digits(static_cast<double>(*ns) / kNsPerMs) + " ms" : std::string();
 }
 
 }  // namespace rollcall::report

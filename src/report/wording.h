@@ -31,6 +31,8 @@ std::string ratio_text(const analysis::Ratio& ratio);
 
 // A positive number with three digits that count, never as 1e+05: "0.0123", "1.23", "1230".
 std::string three_digits(double value);
+// "0.0312 ms"; empty where it is not known.
+std::string milliseconds_text(std::optional<int64_t> ns);
 // "0 %", "0.4 %", "97.1 %".
 std::string percent_text(double share);
 

@@ -12,7 +12,7 @@ own=$(readlink /proc/self/ns/pid)
 [ "$own" = "pid:[4026531836]" ] && host="" || host=" --namespace-is-host"
 
 # Every run has one, its view is the node's, and its record says so.
-expect_exit 0 "${run[@]}" --time-scale 0.02 --topology 2x2 --view translated --out E
+expect_exit 0 "${run[@]}" --time-scale 0.02 --topology 2x2 --view translated --arm native --arm legacy --out E
 expect_equal "records of a broker" "$(jq -s 'map(.broker) | unique' -c E/runs/*/run.json)" "[true]"
 expect_equal "the plan's broker" "$(jq .broker E/plan.json)" true
 for log in E/runs/*/logs/broker.log; do
@@ -23,7 +23,7 @@ expect_equal "folders of theirs" "$(cut -d' ' -f4 E/runs/*/logs/broker.log | sor
 jq -e '.programs_sha256.hostpidd' E/environment.json >/dev/null || fail "the program is not recorded"
 expect_exit 0 "$rollcall" verify E
 # The same without is another environment.
-expect_exit 0 "$rollcall" run "${quick[@]}" --topology 2x2 --view translated --runs 1 --out without
+expect_exit 0 "$rollcall" run "${quick[@]}" --topology 2x2 --view translated --arm native --arm legacy --runs 1 --out without
 ! grep -q broker without/plan.json without/runs/*/run.json || fail "a broker where none was asked for"
 expect_exit 2 "$rollcall" compare E without
 expect_one_line "broker: A has yes, B has none.*--allow broker"

@@ -9,7 +9,7 @@ isolated=("$rollcall" run "${quick[@]}" --isolate pid)
 # Who is where, for any arm and view.
 for view in global translated; do
   expect_exit 0 "${isolated[@]}" --view "$view" --topology 2x3 --topology 3x1 --runs 1 --out "$view"
-  expect_equal "runs" "$(ls "$view/runs" | wc -l)" 4
+  expect_equal "runs" "$(ls "$view/runs" | wc -l)" 6
   for run in "$view"/runs/*; do
     jq -se '
       all(.[]; (.nspid | length) == 2 and .nspid[0] == .pid and .nspid[1] > 1 and .nspid[1] < 10) and

@@ -53,7 +53,8 @@ cmp copy.md report.md
 
 # No name of this machine and no place on it, in either.
 for text in "$work" "$(uname -n)" "$ROLLCALL_PREFIX"; do
-  ! grep -qF -- "$text" report.md elsewhere.html || fail "the report names $text"
+  # As a word: a machine may be called "vm", and "nvml" does not name it.
+  ! grep -qwF -- "$text" report.md elsewhere.html || fail "the report names $text"
 done
 
 # Unfinished: not without --out, and then it says so.

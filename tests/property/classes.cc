@@ -8,6 +8,7 @@
 #include <set>
 
 #include "analysis/classify.h"
+#include "analysis/knowledge.h"
 #include "analysis/summary.h"
 #include "analysis/tables.h"
 #include "analysis/validity.h"
@@ -46,17 +47,42 @@ TEST(Classes, APeerIsAlwaysAnotherWorkerOfTheRun) {
 }
 
 TEST(Classes, NobodyIsSelfWithAnotherNumberThanItsOwn) {
-  EXPECT_TRUE(rc::check("self implies assigned == pid or the PID inside", [] {
+  EXPECT_TRUE(rc::check("self implies that what its kind claims is its PID, or the PID inside", [] {
     const auto run = *any_run();
     for (const auto& one : analysis::classify(run)) {
       if (one.cls != Class::kSelf) continue;
       const auto worker = std::find_if(run.workers.begin(), run.workers.end(),
                                        [&](const WorkerRecord& w) { return w.worker == one.worker; });
       RC_ASSERT(worker != run.workers.end());
-      const auto claimed = worker->discovery.assigned_pid;
-      const bool inside = !worker->nspid.empty() && claimed == worker->nspid.back();
-      RC_ASSERT(claimed.has_value() && (claimed == worker->pid || inside));
+      const analysis::Claims claims = analysis::claims_of(worker->discovery);
+      const auto own_or_missing = [&](const std::optional<int64_t>& claimed) {
+        const bool inside = !worker->nspid.empty() && claimed == worker->nspid.back();
+        return !claimed || claimed == worker->pid || inside;
+      };
+      const IdentityKind kind = run.record.identity_kind;
+      RC_ASSERT(claims.host_pid || kind != IdentityKind::kHost);
+      RC_ASSERT(claims.nvml_pid || kind != IdentityKind::kNvml);
+      RC_ASSERT(claims.host_pid || claims.nvml_pid);
+      if (kind != IdentityKind::kNvml) RC_ASSERT(own_or_missing(claims.host_pid));
+      if (kind != IdentityKind::kHost) RC_ASSERT(own_or_missing(claims.nvml_pid));
     }
+  }));
+}
+
+TEST(Knowledge, EachNumberOfEachWorkerIsCountedOnceAndNoWrongOneIsCalledSelf) {
+  EXPECT_TRUE(rc::check("right + wrong + unresolved + missing is the number of workers", [] {
+    auto run = *any_run();
+    run.record.has_shim = true;
+    run.record.identity_kind = IdentityKind::kBoth;
+    const auto counts = analysis::count_classes(analysis::classify(run));
+    const analysis::Knowledge knowledge = analysis::knowledge_of({&run});
+    for (const auto* number : {&knowledge.host, &knowledge.nvml}) {
+      RC_ASSERT(number->right + number->wrong + number->unresolved + number->missing ==
+                run.record.topology.workers());
+      RC_ASSERT(number->wrong <= counts.of(Class::kPeer) + counts.of(Class::kExternal));
+    }
+    RC_ASSERT(counts.of(Class::kSelf) <= knowledge.host.right + knowledge.nvml.right);
+    RC_ASSERT(counts.of(Class::kDiscoveryFailed) <= std::min(knowledge.host.missing, knowledge.nvml.missing));
   }));
 }
 

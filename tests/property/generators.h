@@ -68,8 +68,14 @@ inline rc::Gen<Discovery> any_discovery() {
                                                          {1, DiscoveryState::kFailed},
                                                          {1, DiscoveryState::kContradicting}});
     if (d.state == DiscoveryState::kAssigned) {
-      d.assigned_pid = *rc::gen::weightedOneOf<int64_t>({{9, any_pid()}, {1, rc::gen::arbitrary<int64_t>()}});
+      const auto number =
+          rc::gen::weightedOneOf<int64_t>({{9, any_pid()}, {1, rc::gen::arbitrary<int64_t>()}});
+      d.assigned_pid = *maybe(number);
+      d.assigned_nvml_pid = *maybe(number);
+      if (!d.assigned_pid && !d.assigned_nvml_pid) d.assigned_pid = *number;
     }
+    d.nvml_tier = *any_text();
+    d.nvml_reason = *any_text();
     d.source = *any_text();
     d.tier = *any_text();
     d.reason = *any_text();
@@ -152,6 +158,7 @@ inline rc::Gen<RunRecord> any_run_record(int max_workers) {
     r.driver_version = *any_text();
     r.devices = *rc::gen::container<std::vector<std::string>>(*rc::gen::inRange<size_t>(0, 3), any_text());
     r.neighbours = *rc::gen::inRange(0, 65);
+    r.broker = *rc::gen::arbitrary<bool>();
     r.processes_before =
         *maybe(rc::gen::container<std::vector<int64_t>>(*rc::gen::inRange<size_t>(0, 3), any_pid()));
     r.truth = *any_text();

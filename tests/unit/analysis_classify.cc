@@ -168,6 +168,97 @@ TEST(Classify, AShimThatIsOnlyTimedHasNoClasses) {
   EXPECT_TRUE(classify(run).empty());
 }
 
+TEST(ClassifyTwoNumbers, BothRightIsSelf) {
+  const auto one = classify(test::good_tiered_run("1x2")).at(0);
+  EXPECT_EQ(one.cls, Class::kSelf);
+  EXPECT_EQ(one.host_class, Class::kSelf);
+  EXPECT_EQ(one.nvml_class, Class::kSelf);
+}
+
+TEST(ClassifyTwoNumbers, OneWrongNumberMakesTheWorkerWrongWhicheverItIs) {
+  auto run = test::good_tiered_run("1x3");
+  run.workers[0].discovery.assigned_nvml_pid = pid_of(2);
+  run.workers[1].discovery.assigned_pid = pid_of(0);
+  run.workers[2].discovery.assigned_nvml_pid = 99'999;
+  const auto classified = classify(run);
+  EXPECT_EQ(classified[0].cls, Class::kPeer);
+  EXPECT_EQ(classified[0].peer_worker, 2);
+  EXPECT_EQ(classified[0].host_class, Class::kSelf);
+  EXPECT_EQ(classified[0].nvml_class, Class::kPeer);
+  EXPECT_EQ(classified[1].cls, Class::kPeer);
+  EXPECT_EQ(classified[1].peer_worker, 0);
+  EXPECT_EQ(classified[1].nvml_class, Class::kSelf);
+  EXPECT_EQ(classified[2].cls, Class::kExternal);
+}
+
+TEST(ClassifyTwoNumbers, APeersNumberIsTheGraverOfTwoWrongOnes) {
+  auto run = test::good_tiered_run("1x2");
+  run.workers[0].discovery.assigned_pid = 99'999;
+  run.workers[0].discovery.assigned_nvml_pid = pid_of(1);
+  EXPECT_EQ(class_of(run, 0), Class::kPeer);
+}
+
+TEST(ClassifyTwoNumbers, OneThatIsKnownAndRightIsSelfAndTheOtherHasNoClass) {
+  auto run = test::good_tiered_run("1x2");
+  test::forget_host(run, 0, "no_broker");
+  test::forget_nvml(run, 1, "no_context");
+  const auto classified = classify(run);
+  EXPECT_EQ(classified[0].cls, Class::kSelf);
+  EXPECT_FALSE(classified[0].host_class);
+  EXPECT_EQ(classified[0].nvml_class, Class::kSelf);
+  EXPECT_EQ(classified[1].cls, Class::kSelf);
+  EXPECT_EQ(classified[1].host_class, Class::kSelf);
+  EXPECT_FALSE(classified[1].nvml_class) << "the host PID does not stand for a number that the shim misses";
+}
+
+TEST(ClassifyTwoNumbers, NeitherKnownIsDiscoveryFailed) {
+  auto run = test::good_tiered_run("1x1");
+  test::forget_both(run, 0, "no_broker", "no_context");
+  EXPECT_EQ(class_of(run, 0), Class::kDiscoveryFailed);
+}
+
+TEST(ClassifyTwoNumbers, AnNvmlPidThatCannotBeJudgedKeepsTheWorkerFromBeingSelf) {
+  auto run = test::good_tiered_run("2x2");
+  test::isolate(run, evidence::NvmlView::kUnknown);
+  test::forget_nvml(run, 1, "broker_view_unknown");
+  const auto classified = classify(run);
+  EXPECT_EQ(classified[0].cls, Class::kUnresolved);
+  EXPECT_EQ(classified[0].host_class, Class::kSelf);
+  EXPECT_EQ(classified[1].cls, Class::kSelf) << "what is not claimed need not be judged";
+}
+
+TEST(ClassifyTwoNumbers, EachIsJudgedInItsOwnNumbering) {
+  auto run = test::good_tiered_run("2x2");
+  test::isolate(run, evidence::NvmlView::kTranslated);
+  run.workers[0].discovery.assigned_nvml_pid = 2;
+  run.workers[1].discovery.assigned_nvml_pid = 2;  // worker 0's, in the same namespace
+  const auto classified = classify(run);
+  EXPECT_EQ(classified[0].cls, Class::kSelf);
+  EXPECT_EQ(classified[1].cls, Class::kPeer);
+  EXPECT_EQ(classified[1].peer_worker, 0);
+  EXPECT_EQ(classified[2].cls, Class::kExternal) << "its host PID is nobody's number in there";
+}
+
+TEST(ClassifyTwoNumbers, AClaimThatIsNoPidTakesTheOtherWithIt) {
+  for (const int64_t number : {0, -1}) {
+    auto run = test::good_tiered_run("1x2");
+    run.workers[0].discovery.assigned_pid = number;
+    run.workers[1].discovery.assigned_nvml_pid = number;
+    EXPECT_EQ(class_of(run, 0), Class::kUnresolved) << number;
+    EXPECT_EQ(class_of(run, 1), Class::kUnresolved) << number;
+  }
+}
+
+TEST(ClassifyTwoNumbers, ASourceThatTellsOneNumberMeansBothByIt) {
+  auto run = good_run("1x2", "mine");
+  run.record.identity_kind = IdentityKind::kBoth;
+  assign(run, 1, pid_of(0));
+  const auto classified = classify(run);
+  EXPECT_EQ(classified[0].cls, Class::kSelf);
+  EXPECT_EQ(classified[0].nvml_class, Class::kSelf);
+  EXPECT_EQ(classified[1].cls, Class::kPeer);
+}
+
 TEST(Classify, TheOrderIsThatOfWorkerNumbers) {
   auto run = good_run("1x3", "legacy");
   std::reverse(run.workers.begin(), run.workers.end());

@@ -81,6 +81,38 @@ inline void unassign(evidence::Run& run, int worker, evidence::DiscoveryState st
   discovery.assigned_pid.reset();
 }
 
+// A run of an arm that claims two numbers: every worker knows both, by the broker.
+inline evidence::Run good_tiered_run(const std::string& topology, int number = 1, int repetition = 1) {
+  auto run = good_run(topology, "tiered", number, repetition);
+  run.record.identity_kind = evidence::IdentityKind::kBoth;
+  for (evidence::WorkerRecord& worker : run.workers) {
+    worker.discovery.tier = worker.discovery.nvml_tier = "broker";
+    worker.discovery.assigned_nvml_pid = worker.discovery.assigned_pid;
+  }
+  return run;
+}
+
+// That number is not known, for the reason. Where the other is not known either, the shim
+// says that it failed.
+inline void forget_host(evidence::Run& run, int worker, const std::string& reason) {
+  evidence::Discovery& discovery = run.workers.at(static_cast<size_t>(worker)).discovery;
+  discovery.assigned_pid.reset();
+  discovery.tier.clear();
+  discovery.reason = reason;
+  if (!discovery.assigned_nvml_pid) discovery.state = evidence::DiscoveryState::kFailed;
+}
+inline void forget_nvml(evidence::Run& run, int worker, const std::string& reason) {
+  evidence::Discovery& discovery = run.workers.at(static_cast<size_t>(worker)).discovery;
+  discovery.assigned_nvml_pid.reset();
+  discovery.nvml_tier.clear();
+  discovery.nvml_reason = reason;
+  if (!discovery.assigned_pid) discovery.state = evidence::DiscoveryState::kFailed;
+}
+inline void forget_both(evidence::Run& run, int worker, const std::string& host, const std::string& nvml) {
+  forget_host(run, worker, host);
+  forget_nvml(run, worker, nvml);
+}
+
 // Puts each cache into a PID namespace of its own, where its workers are 2, 3, 4, …
 inline void isolate(evidence::Run& run, evidence::NvmlView view) {
   run.record.isolation = evidence::Isolation::kPid;

@@ -126,6 +126,49 @@ TEST(WorkerRecord, ReadsBackWhatWasPrinted) {
   EXPECT_EQ(*back, record);
 }
 
+TEST(WorkerRecord, ReadsBackTwoNumbersAndWhyOneIsMissing) {
+  WorkerRecord both = test::good_tiered_run("1x1").workers[0];
+  both.discovery.assigned_nvml_pid = 17;
+  WorkerRecord host = both;
+  host.discovery.assigned_nvml_pid.reset();
+  host.discovery.nvml_tier.clear();
+  host.discovery.nvml_reason = "no_context";
+  WorkerRecord nvml = both;
+  nvml.discovery.assigned_pid.reset();
+  nvml.discovery.tier.clear();
+  nvml.discovery.reason = "no_broker";
+  WorkerRecord none = nvml;
+  none.discovery.state = DiscoveryState::kFailed;
+  none.discovery.assigned_nvml_pid.reset();
+  none.discovery.nvml_reason = "no_context";
+  for (const WorkerRecord& record : {both, host, nvml, none}) {
+    const auto back = parse_worker(print_worker(record), "workers.jsonl:1");
+    ASSERT_TRUE(back) << back.error().line();
+    EXPECT_EQ(*back, record);
+  }
+}
+
+TEST(WorkerRecord, OfASourceOfOneNumberNothingIsSaidOfASecond) {
+  EXPECT_EQ(print_worker(test::good_run("1x1", "legacy").workers[0]).find("nvml"), std::string::npos);
+}
+
+TEST(WorkerRecord, ANumberWithoutBeingAssignedIsAContradiction) {
+  WorkerRecord record = test::good_tiered_run("1x1").workers[0];
+  record.discovery.assigned_pid.reset();
+  const std::string good = print_worker(record);
+  EXPECT_TRUE(parse_worker(good, "w"));
+  expect_mentions(
+      error_of(parse_worker(replaced(good, "\"state\":\"assigned\"", "\"state\":\"failed\""), "w")),
+      {"discovery.assigned_pid", "assigned_nvml_pid"});
+}
+
+TEST(RunRecord, ABrokerIsReadBackAndNotMentionedWhereThereIsNone) {
+  RunRecord record = test::good_tiered_run("1x2").record;
+  EXPECT_EQ(print_run(record).find("broker"), std::string::npos);
+  record.broker = true;
+  EXPECT_EQ(parse_run(print_run(record), "run.json").value(), record);
+}
+
 TEST(WorkerRecord, OfAWorkerOfWhichNothingIsKnown) {
   const WorkerRecord record;
   const auto back = parse_worker(print_worker(record), "workers.jsonl:1");

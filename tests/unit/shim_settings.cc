@@ -16,7 +16,8 @@ class ShimSettings : public testing::Test {
   static void clear() {
     for (const char* name :
          {"ROLLCALL_SHIM_DISCOVERY", "CUDA_DEVICE_MEMORY_SHARED_CACHE", "ROLLCALL_SHIM_NODE_LOCK",
-          "ROLLCALL_SHIM_LOCK_TIMEOUT_MS", "ROLLCALL_SHIM_LOG"}) {
+          "ROLLCALL_SHIM_LOCK_TIMEOUT_MS", "ROLLCALL_SHIM_BROKER", "ROLLCALL_SHIM_BROKER_UID",
+          "ROLLCALL_SHIM_DEADLINE_MS", "ROLLCALL_SHIM_LOG"}) {
       unsetenv(name);
     }
   }
@@ -28,6 +29,14 @@ class ShimSettings : public testing::Test {
     setenv("ROLLCALL_SHIM_LOCK_TIMEOUT_MS", text, 1);
     return read_settings().lock_timeout_ns / base::kNsPerMs;
   }
+  static uint32_t deadline_ms(const char* text) {
+    setenv("ROLLCALL_SHIM_DEADLINE_MS", text, 1);
+    return read_settings().deadline_ms;
+  }
+  static uint32_t broker_uid(const char* text) {
+    setenv("ROLLCALL_SHIM_BROKER_UID", text, 1);
+    return read_settings().broker_uid;
+  }
 };
 
 TEST_F(ShimSettings, WithoutAWordItIsOff) {
@@ -36,13 +45,17 @@ TEST_F(ShimSettings, WithoutAWordItIsOff) {
   EXPECT_EQ(settings.cache_path, nullptr);
   EXPECT_EQ(settings.node_lock_path, nullptr);
   EXPECT_EQ(settings.lock_timeout_ns, 330 * base::kNsPerSecond);
+  EXPECT_EQ(settings.broker_path, nullptr) << "nobody is asked who was not named";
+  EXPECT_EQ(settings.broker_uid, 0U) << "root";
+  EXPECT_EQ(settings.deadline_ms, 500U);
   EXPECT_FALSE(settings.log);
 }
 
-TEST_F(ShimSettings, DiscoveryIsOneOfTwoWordsAndElseOff) {
+TEST_F(ShimSettings, DiscoveryIsOneOfThreeWordsAndElseOff) {
   EXPECT_EQ(discovery("legacy"), Discovery::kLegacy);
   EXPECT_EQ(discovery("legacy-node-lock"), Discovery::kLegacyNodeLock);
-  for (const char* text : {"", "Legacy", "legacy ", "legacy-node", "on", "1"}) {
+  EXPECT_EQ(discovery("tiered"), Discovery::kTiered);
+  for (const char* text : {"", "Legacy", "legacy ", "legacy-node", "Tiered", "tiered,legacy", "on", "1"}) {
     EXPECT_EQ(discovery(text), Discovery::kOff) << text;
   }
 }
@@ -52,6 +65,10 @@ TEST_F(ShimSettings, PathsAreTakenAsTheyAreAndEmptyMeansNone) {
   setenv("ROLLCALL_SHIM_NODE_LOCK", "lock", 1);
   EXPECT_STREQ(read_settings().cache_path, "/a path/cache");
   EXPECT_STREQ(read_settings().node_lock_path, "lock");
+  setenv("ROLLCALL_SHIM_BROKER", "/run/a broker/socket", 1);
+  EXPECT_STREQ(read_settings().broker_path, "/run/a broker/socket");
+  setenv("ROLLCALL_SHIM_BROKER", "", 1);
+  EXPECT_EQ(read_settings().broker_path, nullptr);
   setenv("CUDA_DEVICE_MEMORY_SHARED_CACHE", "", 1);
   setenv("ROLLCALL_SHIM_NODE_LOCK", "", 1);
   EXPECT_EQ(read_settings().cache_path, nullptr);
@@ -67,6 +84,23 @@ TEST_F(ShimSettings, TheTimeoutIsAWholeNumberOfMillisecondsUpToADay) {
 TEST_F(ShimSettings, ATimeoutThatMakesNoSenseIsTheDefault) {
   for (const char* text : {"", "-1", "86400001", "1.5", "1s", "abc", "99999999999999999999999"}) {
     EXPECT_EQ(timeout_ms(text), 330000) << text;
+  }
+}
+
+TEST_F(ShimSettings, TheDeadlineIsAWholeNumberOfMillisecondsUpToAMinute) {
+  EXPECT_EQ(deadline_ms("1"), 1U);
+  EXPECT_EQ(deadline_ms("60000"), 60000U);
+  // 0 is none that libhostpid takes: no wait is without a deadline.
+  for (const char* text : {"", "0", "-1", "60001", "1.5", "1s", "99999999999999999999999"}) {
+    EXPECT_EQ(deadline_ms(text), 500U) << text;
+  }
+}
+
+TEST_F(ShimSettings, TheBrokersOwnerIsAUidAndElseRoot) {
+  EXPECT_EQ(broker_uid("1000"), 1000U);
+  EXPECT_EQ(broker_uid("4294967295"), UINT32_MAX);
+  for (const char* text : {"", "-1", "4294967296", "root", "1000 "}) {
+    EXPECT_EQ(broker_uid(text), 0U) << text;
   }
 }
 

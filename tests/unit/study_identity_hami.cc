@@ -314,8 +314,9 @@ TEST_F(HamiIdentityTest, ACacheFileOfAnotherKindIsSaidToBe) {
   expect_none(image_.bytes(), "HAMi-core's of version 1.3, known is 1.2");
   test::RegionImage own;
   expect_none(own.bytes(5000), "Rollcall's, but damaged");
-  own.header().major = 2;
-  expect_none(own.bytes(), "Rollcall's of version 2.0, known is 1.0");
+  own.header().major = shim::kRegionMajor + 1;
+  own.header().minor = 0;
+  expect_none(own.bytes(), "Rollcall's of version 2.0, known is 1.1");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "evidence_temporary_folder.h"
+#include "hostpid/types.h"
 #include "shim_region_image.h"
 #include "study/identity_source.h"
 
@@ -74,6 +75,94 @@ TEST_F(IdentitySourceTest, AFailedSlotSaysWhy) {
   EXPECT_EQ(found.state, DiscoveryState::kFailed);
   EXPECT_EQ(found.reason, "equal_counts");
   EXPECT_FALSE(found.assigned_pid);
+}
+
+// As the arm `tiered` leaves its slot: each number, or the reason why there is none.
+class TwoNumbersTest : public IdentitySourceTest {
+ protected:
+  static uint32_t code(hostpid::Reason reason) {
+    return static_cast<uint32_t>(shim::Reason::kHostpidFirst) + static_cast<uint32_t>(reason);
+  }
+  shim::RegionSlot& slot(SlotStatus status = SlotStatus::kAssigned) {
+    return image_.claim(kPid, kStart, status);
+  }
+  static void set_host(shim::RegionSlot& slot, int32_t pid) {
+    slot.assigned_pid = pid;
+    slot.tier = static_cast<uint32_t>(shim::Tier::kBroker);
+  }
+  static void set_nvml(shim::RegionSlot& slot, int32_t pid) {
+    slot.nvml_pid = pid;
+    slot.nvml_tier = static_cast<uint32_t>(shim::Tier::kChallenge);
+  }
+};
+
+TEST_F(TwoNumbersTest, BothAreReadEachWithItsTier) {
+  shim::RegionSlot& own = slot();
+  set_host(own, 777);
+  set_nvml(own, 2);
+  const Discovery found = read_from(image_.bytes());
+  EXPECT_EQ(found.state, DiscoveryState::kAssigned);
+  EXPECT_EQ(found.assigned_pid, 777);
+  EXPECT_EQ(found.tier, "broker");
+  EXPECT_EQ(found.assigned_nvml_pid, 2);
+  EXPECT_EQ(found.nvml_tier, "challenge");
+  EXPECT_EQ(found.reason + found.nvml_reason, "");
+}
+
+TEST_F(TwoNumbersTest, TheHostPidAloneLeavesTheOtherMissingWithItsReason) {
+  shim::RegionSlot& own = slot();
+  set_host(own, 777);
+  own.nvml_reason = code(hostpid::Reason::kNoContext);
+  const Discovery found = read_from(image_.bytes());
+  EXPECT_EQ(found.state, DiscoveryState::kAssigned);
+  EXPECT_EQ(found.assigned_pid, 777);
+  EXPECT_EQ(found.reason, "");
+  EXPECT_FALSE(found.assigned_nvml_pid);
+  EXPECT_EQ(found.nvml_tier, "");
+  EXPECT_EQ(found.nvml_reason, "no_context");
+}
+
+TEST_F(TwoNumbersTest, TheNvmlPidAloneIsNotTakenForTheHosts) {
+  shim::RegionSlot& own = slot();
+  set_nvml(own, 2);
+  own.reason = code(hostpid::Reason::kNoBroker);
+  const Discovery found = read_from(image_.bytes());
+  EXPECT_EQ(found.state, DiscoveryState::kAssigned);
+  EXPECT_FALSE(found.assigned_pid) << "0 is no PID";
+  EXPECT_EQ(found.tier, "");
+  EXPECT_EQ(found.reason, "no_broker");
+  EXPECT_EQ(found.assigned_nvml_pid, 2);
+  EXPECT_EQ(found.nvml_tier, "challenge");
+}
+
+TEST_F(TwoNumbersTest, NeitherIsAFailureWithBothReasons) {
+  shim::RegionSlot& own = slot(SlotStatus::kFailed);
+  own.reason = code(hostpid::Reason::kBrokerBusy);
+  own.nvml_reason = code(hostpid::Reason::kListTruncated);
+  const Discovery found = read_from(image_.bytes());
+  EXPECT_EQ(found.state, DiscoveryState::kFailed);
+  EXPECT_FALSE(found.assigned_pid);
+  EXPECT_FALSE(found.assigned_nvml_pid);
+  EXPECT_EQ(found.reason, "broker_busy");
+  EXPECT_EQ(found.nvml_reason, "list_truncated");
+}
+
+TEST_F(TwoNumbersTest, AReasonThatNobodyKnowsIsNotReadBeyondTheList) {
+  shim::RegionSlot& own = slot(SlotStatus::kFailed);
+  own.reason = code(hostpid::Reason::kLast) + 1;
+  own.nvml_reason = UINT32_MAX;
+  const Discovery found = read_from(image_.bytes());
+  EXPECT_EQ(found.reason, "unknown");
+  EXPECT_EQ(found.nvml_reason, "unknown");
+}
+
+TEST_F(TwoNumbersTest, ARegionOfTheVersionBeforeTellsOneNumber) {
+  set_host(slot(), 777);
+  image_.header().minor = 0;
+  const Discovery found = read_from(image_.bytes());
+  EXPECT_EQ(found.assigned_pid, 777);
+  EXPECT_FALSE(found.assigned_nvml_pid);
+  EXPECT_EQ(found.nvml_reason, "");
 }
 
 TEST_F(IdentitySourceTest, AnUnfinishedDiscoveryIsNoEvidence) {

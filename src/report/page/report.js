@@ -105,7 +105,9 @@
     const discovers = data.conditions[run.c].discovers;
     const columns = [{ title: 'worker' }, { title: 'cache' }, { title: 'PID' }];
     if (discovers) {
-      columns.push({ title: 'class', text: true }, { title: 'holds PID' }, { title: 'of worker' }, { title: 'of cache' });
+      columns.push({ title: 'class', text: true }, { title: run.nvml ? 'holds host PID' : 'holds PID' });
+      if (run.nvml) columns.push({ title: 'holds NVML PID' });
+      columns.push({ title: 'of worker' }, { title: 'of cache' });
     }
     columns.push({ title: 'left the gate (ms)' }, { title: 'done (ms)' }, { title: 'cuInit (ms)' });
     const known = (value) => (value === null ? '' : value);
@@ -116,7 +118,9 @@
         const row = [i, cacheOf(run, i), known(run.pid[i])];
         if (discovers) {
           const peer = run.cls[i] === '0' ? i : run.peer[i];
-          row.push(CLASSES[run.cls[i]], known(run.got[i]), peer < 0 ? '' : peer, peer < 0 ? '' : cacheOf(run, peer));
+          row.push(CLASSES[run.cls[i]], known(run.got[i]));
+          if (run.nvml) row.push(known(run.nvml[i]));
+          row.push(peer < 0 ? '' : peer, peer < 0 ? '' : cacheOf(run, peer));
         }
         row.push(ms(run.from[i]), ms(run.to[i]), ms(run.init[i]));
         return row;
@@ -266,6 +270,13 @@
 
   // ---- who holds whose PID
 
+  // Of an arm that claims two numbers: which of them a worker that is right knows.
+  function ownNumbers(run, w) {
+    if (!run.nvml) return 'PID';
+    if (run.nvml[w] === null) return 'host PID and knows no NVML PID';
+    return run.got[w] === null ? 'NVML PID and knows no host PID' : 'host PID and NVML PID';
+  }
+
   const STRIPS = ['unresolved', 'discovery_failed', 'external'];  // above the matrix, from the top
 
   function matrix({ run }) {
@@ -276,7 +287,7 @@
     for (let w = 0; w < n; ++w) {
       const c = Number(run.cls[w]);
       const holds = CLASSES[c] === 'self' ? w : run.peer[w];
-      const text = CLASSES[c] === 'self' ? `worker ${w} (cache ${cacheOf(run, w)}) holds its own PID`
+      const text = CLASSES[c] === 'self' ? `worker ${w} (cache ${cacheOf(run, w)}) holds its own ${ownNumbers(run, w)}`
         : holds >= 0 ? `worker ${w} (cache ${cacheOf(run, w)}) holds the PID of worker ${holds} (cache ${cacheOf(run, holds)})`
           : `worker ${w} (cache ${cacheOf(run, w)}): ${CLASSES[c]}` + (run.got[w] === null ? '' : `, PID ${run.got[w]}`);
       marks.push({ w, c, holds, text });
