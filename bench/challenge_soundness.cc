@@ -53,8 +53,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   const hostpid::ChallengeRule& rule = hostpid::kChallengeRule;
-  printf("%u steps, %u in a row of at most %u rounds, %u neighbours, own entry missing, seed %" PRIu64 "\n",
-         rule.steps, rule.winning_rounds, rule.max_rounds, neighbours, seed);
+  printf("%u choices, %u in a row of at most %u rounds, %u neighbours, own entry missing, seed %" PRIu64 "\n",
+         rule.choices, rule.winning_rounds, rule.max_rounds, neighbours, seed);
   printf("by argument: at most %.2g wrong\n", model::error_bound(rule, neighbours));
 
   const struct {

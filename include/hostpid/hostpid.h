@@ -11,7 +11,8 @@
  * standard output or error, or ends the process. Needs libc only. Thread-safe: nothing
  * is shared between calls. Fork-safe, with raw clone() too: nothing is remembered from
  * one call to the next, so a child that asks again is told about itself. errno is left
- * as it was.
+ * as it was. NVML stays started in a process that challenged: nvmlInit is counted, and
+ * shutting NVML down is slow where many processes start together.
  *
  *   hostpid_options options;
  *   hostpid_options_init(&options);
@@ -62,10 +63,9 @@ typedef enum hostpid_status {
 /* What proved a PID. As bits they say which tiers are allowed. */
 typedef enum hostpid_tier {
   HOSTPID_TIER_NONE = 0,
-  HOSTPID_TIER_INITIAL_NAMESPACE =
-      1,                     /* the own PID namespace is the kernel's first: getpid() is the host PID */
-  HOSTPID_TIER_BROKER = 2,   /* the node's broker read it from the kernel */
-  HOSTPID_TIER_CHALLENGE = 4 /* memory allocated and freed, and seen in NVML's list */
+  HOSTPID_TIER_INITIAL_NAMESPACE = 1, /* the own PID namespace is the kernel's first */
+  HOSTPID_TIER_BROKER = 2,            /* the node's broker read it from the kernel */
+  HOSTPID_TIER_CHALLENGE = 4          /* memory allocated and freed, as seen in NVML's list */
 } hostpid_tier;
 #define HOSTPID_ALL_TIERS 7u
 
@@ -83,7 +83,9 @@ typedef void* (*hostpid_lookup)(void* data, const char* name);
 typedef struct hostpid_options {
   uint32_t size_bytes;    /* sizeof(hostpid_options), set by hostpid_options_init */
   uint32_t tiers_allowed; /* bits of hostpid_tier; all by default. The challenge also needs `context` */
-  uint32_t deadline_ms;   /* for everything together; 500 by default, at most 60000 */
+  /* For everything together; 500 by default, at most 60000. A challenge among many
+   * processes that are still making their contexts takes seconds: give it 10000. */
+  uint32_t deadline_ms;
 
   /* The broker's socket; NULL (the default): no broker is asked. */
   const char* broker_path;

@@ -1,7 +1,7 @@
 // The rounds of the allocation challenge. Lists are sorted by PID, so that one pass
-// over three of them tells who answered; counts lie beside the list they belong to and
-// move on with it. Nothing is allocated, and nothing is remembered of who is not in the
-// latest list: an entry that went missing once has missed.
+// over two of them tells who answered; counts lie beside the list they belong to and
+// move on with it. Nothing is allocated on the host, and nothing is remembered of who is
+// not in the latest list: an entry that went missing once has missed.
 #include "hostpid/challenge.h"
 
 #include <algorithm>
@@ -61,44 +61,69 @@ Reason take_list(const ChallengeDriver& driver, List* list) {
 Reason has_headroom(const ChallengeDriver& driver, const ChallengeRule& rule) {
   uint64_t free_bytes = 0;
   if (!driver.free_bytes(driver.self, &free_bytes)) return Reason::kNotEnoughMemory;
-  return free_bytes / kHeadroom >= rule.steps * kStepBytes ? Reason::kNone : Reason::kNotEnoughMemory;
+  return free_bytes / kHeadroom >= largest_bytes(rule) ? Reason::kNone : Reason::kNotEnoughMemory;
 }
 
-// Every amount is as likely as any other: the number of steps divides the range of the
-// word that it is cut from.
-Reason draw_bytes(const RandomSource& random, const ChallengeRule& rule, uint64_t* bytes) {
+// Every amount but the last one is as likely as any other: the number of choices divides
+// the range of the word that it is cut from.
+Reason draw_steps(const RandomSource& random, const ChallengeRule& rule, uint32_t last, uint32_t* steps) {
   uint32_t word = 0;
   if (!random.fill(random.self, &word, sizeof word)) return Reason::kNoRandomness;
-  *bytes = (1 + (word & (rule.steps - 1))) * kStepBytes;
+  *steps = 1 + (word & (rule.choices - 1));
+  if (last != 0 && *steps >= last) ++*steps;
   return Reason::kNone;
 }
 
-// Allocates, lists, frees. That memory would not go back outweighs a failed list: it is
-// the one failure that stays behind.
-Reason take_list_while_allocated(const ChallengeDriver& driver, uint64_t bytes, List* list) {
-  uint64_t pointer = 0;
-  switch (driver.allocate(driver.self, bytes, &pointer)) {
-    case AllocateResult::kOk:
-      break;
-    case AllocateResult::kNoMemory:
-      return Reason::kNotEnoughMemory;
-    case AllocateResult::kFailed:
-      return Reason::kContextFailed;
+// What the challenge holds on the device. Never two allocations at once.
+class Allocation {
+ public:
+  explicit Allocation(const ChallengeDriver& driver) : driver_(driver) {}
+
+  Reason allocate(uint32_t steps) {
+    switch (driver_.allocate(driver_.self, steps * kStepBytes, &pointer_)) {
+      case AllocateResult::kOk:
+        held_ = true;
+        return Reason::kNone;
+      case AllocateResult::kNoMemory:
+        return Reason::kNotEnoughMemory;
+      case AllocateResult::kFailed:
+        break;
+    }
+    return Reason::kContextFailed;
   }
-  const Reason listed = take_list(driver, list);
-  return driver.release(driver.self, pointer) ? listed : Reason::kMemoryNotFreed;
-}
+
+  // Asks once, and then takes it for gone either way.
+  Reason release() {
+    if (!held_) return Reason::kNone;
+    held_ = false;
+    return driver_.release(driver_.self, pointer_) ? Reason::kNone : Reason::kMemoryNotFreed;
+  }
+
+ private:
+  const ChallengeDriver& driver_;
+  uint64_t pointer_ = 0;
+  bool held_ = false;
+};
 
 const ListedProcess* find_from(const List& list, size_t* at, uint32_t pid) {
   while (*at < list.count && list.entries[*at].pid < pid) ++*at;
   return *at < list.count && list.entries[*at].pid == pid ? &list.entries[*at] : nullptr;
 }
 
-// Up by so much and down again by as much, which is: back to where it was.
-bool answers(const ListedProcess& before, const ListedProcess& during, const ListedProcess& after,
-             uint64_t bytes) {
-  return during.used_bytes > before.used_bytes && during.used_bytes - before.used_bytes == bytes &&
-         after.used_bytes == before.used_bytes;
+// In which direction and by how much a figure changed.
+struct Change {
+  bool rise = false;
+  uint64_t bytes = 0;
+  bool operator==(const Change& other) const { return rise == other.rise && bytes == other.bytes; }
+};
+
+Change change(uint64_t before, uint64_t after) {
+  return after > before ? Change{true, after - before} : Change{false, before - after};
+}
+
+bool answers(const ListedProcess& before, const ListedProcess& after, const Change& own) {
+  return before.used_bytes != kMemoryUnknown && after.used_bytes != kMemoryUnknown &&
+         change(before.used_bytes, after.used_bytes) == own;
 }
 
 struct Count {
@@ -107,42 +132,39 @@ struct Count {
   uint32_t winner = 0;
 };
 
-// Counts on from the first list's entries to the last one's.
-Count count_answers(const ChallengeRule& rule, uint64_t bytes, const List& before, const uint32_t* answered,
-                    const List& during, const List& after, uint32_t* answered_now) {
+// Counts on from the one list's entries to the other's.
+Count count_answers(const ChallengeRule& rule, const Change& own, const List& before,
+                    const uint32_t* answered, const List& after, uint32_t* answered_now) {
   Count count;
   size_t in_before = 0;
-  size_t in_during = 0;
   for (size_t i = 0; i < after.count; ++i) {
-    const ListedProcess& last = after.entries[i];
-    const ListedProcess* first = find_from(before, &in_before, last.pid);
-    const ListedProcess* middle = find_from(during, &in_during, last.pid);
-    const bool answer = first != nullptr && middle != nullptr && answers(*first, *middle, last, bytes);
-    answered_now[i] = answer ? answered[in_before] + 1 : 0;
+    const ListedProcess& now = after.entries[i];
+    const ListedProcess* last = find_from(before, &in_before, now.pid);
+    answered_now[i] = last != nullptr && answers(*last, now, own) ? answered[in_before] + 1 : 0;
     count.longest = std::max(count.longest, answered_now[i]);
     if (answered_now[i] < rule.winning_rounds) continue;
     ++count.winners;
-    count.winner = last.pid;
+    count.winner = now.pid;
   }
   return count;
 }
 
-}  // namespace
-
-ChallengeResult challenge(const ChallengeRule& rule, const ChallengeDriver& driver, const Clock& clock,
-                          const RandomSource& random, int64_t deadline_ns, ChallengeMemory* memory) {
+// All of it but the last free.
+ChallengeResult play(const ChallengeRule& rule, const ChallengeDriver& driver, const Clock& clock,
+                     const RandomSource& random, int64_t deadline_ns, ChallengeMemory* memory,
+                     Allocation* allocation) {
   ChallengeResult result;
   const auto end = [&result](Reason reason) {
     result.reason = reason;
     return result;
   };
   List before{memory->lists[0]};
-  List during{memory->lists[1]};
-  List after{memory->lists[2]};
+  List after{memory->lists[1]};
   uint32_t* answered = memory->answered[0];
   uint32_t* answered_now = memory->answered[1];
 
   Count count;
+  uint32_t last_steps = 0;
   // Once too few rounds are left for the longest row, more would be for nothing.
   while (rule.max_rounds - result.rounds + count.longest >= rule.winning_rounds) {
     if (clock.now_ns(clock.self) >= deadline_ns) return end(Reason::kChallengeTimeout);
@@ -151,17 +173,19 @@ ChallengeResult challenge(const ChallengeRule& rule, const ChallengeDriver& driv
       reason = take_list(driver, &before);
       std::fill_n(answered, before.count, 0U);
     }
-    uint64_t bytes = 0;
+    if (reason == Reason::kNone) reason = allocation->release();
     if (reason == Reason::kNone) reason = has_headroom(driver, rule);
-    if (reason == Reason::kNone) reason = draw_bytes(random, rule, &bytes);
+    uint32_t steps = 0;
+    if (reason == Reason::kNone) reason = draw_steps(random, rule, last_steps, &steps);
     if (reason != Reason::kNone) return end(reason);
 
     ++result.rounds;
-    reason = take_list_while_allocated(driver, bytes, &during);
+    reason = allocation->allocate(steps);
     if (reason == Reason::kNone) reason = take_list(driver, &after);
     if (reason != Reason::kNone) return end(reason);
 
-    count = count_answers(rule, bytes, before, answered, during, after, answered_now);
+    const Change own = change(last_steps * kStepBytes, steps * kStepBytes);
+    count = count_answers(rule, own, before, answered, after, answered_now);
     if (count.winners > 1) return end(Reason::kManyCandidates);
     if (count.winners == 1) {
       result.pid = count.winner;
@@ -169,8 +193,23 @@ ChallengeResult challenge(const ChallengeRule& rule, const ChallengeDriver& driv
     }
     std::swap(before, after);
     std::swap(answered, answered_now);
+    last_steps = steps;
   }
   return end(Reason::kNoCandidate);
+}
+
+}  // namespace
+
+ChallengeResult challenge(const ChallengeRule& rule, const ChallengeDriver& driver, const Clock& clock,
+                          const RandomSource& random, int64_t deadline_ns, ChallengeMemory* memory) {
+  Allocation allocation(driver);
+  ChallengeResult result = play(rule, driver, clock, random, deadline_ns, memory, &allocation);
+  // That memory would not go back outweighs all else: it is what stays behind.
+  if (allocation.release() != Reason::kNone) {
+    result.reason = Reason::kMemoryNotFreed;
+    result.pid = 0;
+  }
+  return result;
 }
 
 }  // namespace rollcall::hostpid

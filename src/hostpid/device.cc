@@ -77,7 +77,7 @@ bool Device::find_nvml() {
   find(&f.processes_v1, "nvmlDeviceGetComputeRunningProcesses");
   if (f.processes_v1 == nullptr) find(&f.processes_v2, "nvmlDeviceGetComputeRunningProcesses_v2");
   return (f.processes_v1 != nullptr || f.processes_v2 != nullptr) &&
-         find(&f.nvml_init, "nvmlInit_v2", "nvmlInit") && find(&f.nvml_shutdown, "nvmlShutdown") &&
+         find(&f.nvml_init, "nvmlInit_v2", "nvmlInit") &&
          find(&f.handle_by_uuid, "nvmlDeviceGetHandleByUUID");
 }
 
@@ -123,7 +123,6 @@ Reason Device::pair() {
                : Reason::kDriverIncomplete;
   }
   if (functions_.nvml_init() != gpu::kNvmlSuccess) return Reason::kNvmlUnavailable;
-  nvml_started_ = true;
   char text[kUuidTextBytes];
   format_uuid(uuid, text);
   if (functions_.handle_by_uuid(text, &device_) != gpu::kNvmlSuccess) return Reason::kDeviceNotPaired;
@@ -193,7 +192,6 @@ Reason Device::prepare(ChallengeDriver* driver, ChallengeMemory** memory) {
 
 void Device::restore() {
   if (capture_relaxed_) functions_.capture_mode(&capture_before_);
-  if (nvml_started_) functions_.nvml_shutdown();
   gpu::CuContext popped = nullptr;
   if (entered_) functions_.pop(&popped);
   if (memory_ != nullptr) munmap(memory_, sizeof(Memory));

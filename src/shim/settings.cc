@@ -11,6 +11,7 @@ namespace rollcall::shim {
 namespace {
 
 constexpr int64_t kDefaultDeadlineMs = 500;
+constexpr int64_t kDefaultChallengeDeadlineMs = 10'000;
 constexpr int64_t kLongestDeadlineMs = 60'000;  // libhostpid's own
 constexpr int64_t kDefaultLockTimeoutMs = 330'000;
 constexpr int64_t kLongestLockTimeoutMs = 24LL * 3600 * 1000;
@@ -48,6 +49,8 @@ Settings read_settings() {
   settings.broker_uid = static_cast<uint32_t>(number(value_of("ROLLCALL_SHIM_BROKER_UID"), 0, 0, UINT32_MAX));
   settings.deadline_ms = static_cast<uint32_t>(
       number(value_of("ROLLCALL_SHIM_DEADLINE_MS"), kDefaultDeadlineMs, 1, kLongestDeadlineMs));
+  settings.challenge_deadline_ms = static_cast<uint32_t>(number(
+      value_of("ROLLCALL_SHIM_CHALLENGE_DEADLINE_MS"), kDefaultChallengeDeadlineMs, 1, kLongestDeadlineMs));
   const char* log = value_of("ROLLCALL_SHIM_LOG");
   settings.log = log != nullptr && strcmp(log, "1") == 0;
   return settings;

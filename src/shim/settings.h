@@ -13,9 +13,10 @@ struct Settings {
   const char* cache_path = nullptr;      // the region file; null: no discovery
   const char* node_lock_path = nullptr;  // for kLegacyNodeLock
   int64_t lock_timeout_ns = 0;
-  const char* broker_path = nullptr;  // for kTiered; null: no broker is asked
-  uint32_t broker_uid = 0;            // who may own it
-  uint32_t deadline_ms = 0;           // for kTiered: of all that it waits for
+  const char* broker_path = nullptr;   // for kTiered; null: no broker is asked
+  uint32_t broker_uid = 0;             // who may own it
+  uint32_t deadline_ms = 0;            // for kTiered: of all that cuInit waits for
+  uint32_t challenge_deadline_ms = 0;  // for kTiered: of the challenge at a context
   bool log = false;
 };
 
@@ -26,7 +27,11 @@ struct Settings {
 //   ROLLCALL_SHIM_LOCK_TIMEOUT_MS  default 330000, as long as HAMi-core waits (11 times 30 s)
 //   ROLLCALL_SHIM_BROKER           the socket of the node's broker, for tiered
 //   ROLLCALL_SHIM_BROKER_UID       who may own it, default 0
-//   ROLLCALL_SHIM_DEADLINE_MS      default 500, for tiered
+//   ROLLCALL_SHIM_DEADLINE_MS      default 500, for tiered, at cuInit
+//   ROLLCALL_SHIM_CHALLENGE_DEADLINE_MS  default 10000, for tiered, at a context. Far more,
+//                                  since the context itself takes ten seconds and longer
+//                                  where 50 processes start together, and each call of the
+//                                  driver then waits for theirs: 250 ms a round
 //   ROLLCALL_SHIM_LOG              1: one line on standard error for what went wrong
 Settings read_settings();
 

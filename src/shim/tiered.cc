@@ -94,7 +94,7 @@ void challenge_tiered(const Settings& settings, gpu::CuContext context, RegionSl
   hostpid_options options;
   hostpid_options_init(&options);
   options.tiers_allowed = HOSTPID_TIER_CHALLENGE;
-  options.deadline_ms = settings.deadline_ms;
+  options.deadline_ms = settings.challenge_deadline_ms;
   options.context = context;
   options.lookup = look_up;
   options.nvml_view = slot->nvml_view;

@@ -43,20 +43,6 @@ if [ "$status" -ne 77 ]; then
   slots | cut -d' ' -f4 | grep -qE '^[0-9]+/challenge/$' || fail "no NVML PID: $(slots)"
 fi
 
-# A parent that has discovered, then a child in a namespace with the parent's own number:
-# the memory of the parent must not speak for it.
-cat >pidone.sh <<'SH'
-exec "$1" init namespace retain
-SH
-if unshare --pid --fork --mount-proc true 2>/dev/null; then
-  rm -f region
-  "$rollcall" sim exec --profile instant --view translated -- unshare --pid --fork --mount-proc \
-    env LD_PRELOAD="$shim" ROLLCALL_SHIM_DISCOVERY=tiered CUDA_DEVICE_MEMORY_SHARED_CACHE="$work/region" \
-    sh pidone.sh "$ROLLCALL_TEST_BIN/cuda_context" >out 2>err || true
-  # Two processes, both number 1, in two slots: the parent after cuInit, the child with none of it.
-  expect_equal "slots of parent and child with one number" "$(slots | cut -d' ' -f1 | sort | uniq -c | tr -s ' ')" " 2 1"
-fi
-
 # Where nothing can be proved it is said, and asked again at most eight times.
 make_profile() { # make_profile KEY VALUE TABLE
   sed "s/^name = .*/name = \"odd\"/; /^$1 =/d" "$ROLLCALL_SOURCE/profiles/instant.toml" >odd.toml

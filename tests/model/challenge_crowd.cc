@@ -14,14 +14,19 @@ namespace {
 
 constexpr uint64_t kContextBytes = 518ULL << 20;
 constexpr uint64_t kDeviceBytes = 139ULL << 30;
+// So high does a neighbour in lockstep begin that it can fall in every round.
+constexpr uint16_t kLockstepBegins = 32768;
 
 // Of a neighbour's 16 random bits five say what it does, the others by how much.
-uint16_t step_mask(const ChallengeRule& rule, const CrowdSettings& settings) {
-  return settings.constant_amounts ? uint16_t{0} : static_cast<uint16_t>((rule.steps - 1) & 0x7FF);
+uint16_t choice_mask(const ChallengeRule& rule, const CrowdSettings& settings) {
+  return settings.constant_choice ? uint16_t{0} : static_cast<uint16_t>((rule.choices - 1) & 0x7FF);
 }
 
-uint16_t fresh_steps(uint16_t bits, uint16_t mask) {
-  return static_cast<uint16_t>(1 + ((bits >> 5) & mask));
+// As the rule draws it: any amount but the last one.
+uint16_t draw_steps(uint16_t bits, uint16_t mask, uint16_t last) {
+  const auto steps = static_cast<uint16_t>(1 + ((bits >> 5) & mask));
+  const auto skips = static_cast<uint16_t>(static_cast<int>(last != 0) & static_cast<int>(steps >= last));
+  return static_cast<uint16_t>(steps + skips);
 }
 
 }  // namespace
@@ -44,9 +49,11 @@ void Crowd::draw_bits() {
 void Crowd::begin() {
   first_list_ = true;
   draw_bits();
+  const bool lockstep = settings_.drift_in_16 == 0;
+  const uint16_t mask = choice_mask(rule_, settings_);
   for (size_t i = 0; i < held_steps_.size(); ++i) {
-    const bool holds = settings_.drift_in_16 != 0 && (bits_[i] & 1) != 0;
-    held_steps_[i] = holds ? fresh_steps(bits_[i], step_mask(rule_, settings_)) : uint16_t{0};
+    const bool holds = (bits_[i] & 1) != 0;
+    held_steps_[i] = lockstep ? kLockstepBegins : holds ? draw_steps(bits_[i], mask, 0) : uint16_t{0};
   }
 }
 
@@ -55,18 +62,21 @@ void Crowd::begin() {
 void Crowd::advance() {
   draw_bits();
   const auto drift = static_cast<uint16_t>(settings_.drift_in_16);
-  const uint16_t mask = step_mask(rule_, settings_);
+  const uint16_t on_its_own = drift != 0 ? 0xFFFF : 0;
+  const auto ours = static_cast<uint16_t>(drift != 0 ? 0 : own_bytes_listed_ / kStepBytes);
+  const uint16_t mask = choice_mask(rule_, settings_);
   const size_t count = held_steps_.size();
   for (size_t i = 0; i < count; ++i) {
     const uint16_t bits = bits_[i];
     const uint16_t held = held_steps_[i];
-    const uint16_t fresh = fresh_steps(bits, mask);
-    const uint16_t one_step = (bits & 15) >= drift ? 0xFFFF : 0;
-    const uint16_t two_steps = (bits & 16) != 0 ? 0xFFFF : 0;  // a free and an allocation
+    const auto last = static_cast<uint16_t>(ours | (held & on_its_own));
+    const auto whole = static_cast<uint16_t>(held + draw_steps(bits, mask, last) - last);
+    const uint16_t is_whole = (bits & 15) >= drift ? 0xFFFF : 0;
+    const uint16_t is_half = (bits & 16) != 0 ? 0xFFFF : 0;
     const uint16_t is_held = held != 0 ? 0xFFFF : 0;
-    const uint16_t after_one = fresh & ~is_held;
-    const uint16_t after_other = (fresh & is_held & two_steps) | (held & ~two_steps);
-    held_steps_[i] = (after_one & one_step) | (after_other & ~one_step);
+    const auto half = static_cast<uint16_t>(whole & ~is_held);  // with nothing held, it is the allocation
+    const auto other = static_cast<uint16_t>((half & is_half) | (held & ~is_half));
+    held_steps_[i] = static_cast<uint16_t>((whole & is_whole) | (other & ~is_whole));
   }
 }
 
@@ -79,6 +89,7 @@ void Crowd::list(ListedProcess* entries, size_t* count) {
     entries[(*count)++] = {pid, kContextBytes + held * kStepBytes};
   }
   if (settings_.own_listed) entries[(*count)++] = {settings_.neighbours + 1, kContextBytes + own_bytes_};
+  own_bytes_listed_ = own_bytes_;
 }
 
 ChallengeResult Crowd::attempt() {
@@ -116,13 +127,13 @@ ChallengeResult Crowd::attempt() {
 
 double error_bound(const ChallengeRule& rule, uint32_t neighbours) {
   return neighbours * (rule.max_rounds - rule.winning_rounds + 1.0) *
-         std::pow(rule.steps, -1.0 * rule.winning_rounds);
+         std::pow(rule.choices, -1.0 * rule.winning_rounds);
 }
 
 double lockstep_error(const ChallengeRule& rule, uint32_t neighbours) {
   const uint32_t n = rule.winning_rounds;
-  const double row = std::pow(rule.steps, -1.0 * n);
-  const double miss = 1.0 - 1.0 / rule.steps;
+  const double row = std::pow(rule.choices, -1.0 * n);
+  const double miss = 1.0 - 1.0 / rule.choices;
   // not_yet[r]: one neighbour has no row of n among its first r rounds.
   std::vector<double> not_yet(rule.max_rounds + 1, 1.0);
   double wrong = 0;

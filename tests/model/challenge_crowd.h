@@ -16,18 +16,20 @@ namespace rollcall::model {
 struct CrowdSettings {
   uint32_t neighbours = 100;
   bool own_listed = false;
-  // How often in 16 a neighbour does not take exactly one step (allocate or free)
-  // between two of our lists, but none or two. 0: lockstep, the worst case of
-  // coincidence: it allocates after our first list and frees after our second, always.
-  // 8: no memory of a phase.
+  // 0: lockstep, the worst case of coincidence. Between any two of our lists each changes
+  // by one of the differences that we could draw, all of them as likely, as if it held
+  // what we did: all that may be known at our last list.
+  // Otherwise each challenges on its own: as a rule once between two of our lists
+  // (its memory freed, and another amount allocated), but this often in 16 not at all or
+  // only half of it (a free or an allocation). 16: never the whole.
   uint32_t drift_in_16 = 0;
-  // Always one step, rather than a fresh random amount: then all the chance is ours.
-  bool constant_amounts = false;
+  // In lockstep, always the same choice rather than a fresh one: all the chance is ours.
+  bool constant_choice = false;
 };
 
 class Crowd {
  public:
-  // At most 2048 steps.
+  // At most 2048 choices, and in lockstep choices * max_rounds up to 32768.
   Crowd(const CrowdSettings& settings, const hostpid::ChallengeRule& rule, uint64_t seed);
 
   // One attempt, among neighbours that are in the middle of theirs.
@@ -46,6 +48,7 @@ class Crowd {
   std::vector<uint16_t> held_steps_;  // of each neighbour
   std::vector<uint16_t> bits_;        // random, for each
   uint64_t own_bytes_ = 0;
+  uint64_t own_bytes_listed_ = 0;  // at our last list
   bool first_list_ = true;
   std::unique_ptr<hostpid::ChallengeMemory> memory_;
 };

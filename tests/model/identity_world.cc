@@ -210,8 +210,8 @@ Verdict discover_in_world(uint64_t seed, Situations* situations, ChallengeMemory
            "memory was not taken back, and nobody says so");
   wrong_if(!device.restored(), "the thread's contexts are not as they were");
   wrong_if(!broker.all_closed(), "a connection was left open");
-  // Preparing, the first list, and a round: free memory, allocate, list, free, list.
-  constexpr int64_t kCallsPastTheDeadline = 7;
+  // Preparing, the first list, and a round: free memory, allocate, list, free.
+  constexpr int64_t kCallsPastTheDeadline = 6;
   wrong_if(
       elapsed_ns > int64_t{options.deadline_ms} * 1'000'000 + kCallsPastTheDeadline * time.longest_call_ns,
       "it took longer than the deadline and one round");

@@ -14,6 +14,15 @@ namespace {
 constexpr uint64_t kContextBytes = 518ULL << 20;
 constexpr uint64_t kPointer = 0x7f0000000000;
 constexpr uint32_t kRow = kChallengeRule.winning_rounds;
+// So much that a neighbour can fall in every round.
+constexpr uint64_t kNeighbourBytes =
+    kContextBytes + kChallengeRule.max_rounds * largest_bytes(kChallengeRule);
+
+// One of the amounts that the rule could draw.
+uint64_t draw_bytes(Random* random, uint64_t last) {
+  const uint64_t bytes = (1 + random->below(kChallengeRule.choices)) * kStepBytes;
+  return last != 0 && bytes >= last ? bytes + kStepBytes : bytes;
+}
 
 SimulatedDevice& of(void* self) {
   return *static_cast<SimulatedDevice*>(self);
@@ -56,7 +65,8 @@ uint32_t SimulatedDevice::fresh_pid() {
 SimulatedDevice::Neighbour SimulatedDevice::newcomer() {
   Neighbour neighbour;
   neighbour.habit = static_cast<Habit>(random_.below(static_cast<uint64_t>(Habit::kLast) + 1));
-  neighbour.base_bytes = random_.one_in(16) ? kMemoryUnknown : kContextBytes + random_.below(64) * kStepBytes;
+  neighbour.base_bytes =
+      random_.one_in(16) ? kMemoryUnknown : kNeighbourBytes + random_.below(64) * kStepBytes;
   neighbour.pid = fresh_pid();
   if (!vacant_.empty() && random_.one_in(2)) {
     neighbour.pid = vacant_.back();
@@ -87,42 +97,45 @@ bool SimulatedDevice::may_copy(uint32_t pid) const {
 }
 
 void SimulatedDevice::move_one(Neighbour* neighbour, Moment moment) {
-  const uint64_t fresh = (1 + random_.below(kChallengeRule.steps)) * kStepBytes;
+  const bool may_follow = may_copy(neighbour->pid);
+  // Just as the own entry, whose change since the last list is this.
+  const auto follow = [&] {
+    neighbour->held_bytes += asked_bytes_ - last_asked_bytes_;
+    row_forced_[neighbour->pid] = true;
+    copied_ = true;
+  };
   const auto forced = row_forced_.find(neighbour->pid);
   // With copied answers behind it, a lucky one would be one too many.
-  if (neighbour->habit != Habit::kMimic && !own_sure_ && forced != row_forced_.end() && forced->second) {
-    neighbour->held_bytes = 0;
-    return;
-  }
+  const bool no_luck = !own_sure_ && forced != row_forced_.end() && forced->second;
   switch (neighbour->habit) {
     case Habit::kQuiet:
     case Habit::kChurner:
       return;
-    case Habit::kLockstep:
-      if (moment == Moment::kWhileHeld) neighbour->held_bytes = fresh;
-      if (moment == Moment::kOutside) neighbour->held_bytes = 0;
+    case Habit::kLockstep:  // by one of the differences that we could draw, all as likely
+      if (moment == Moment::kWhileHeld && !no_luck) {
+        neighbour->held_bytes += draw_bytes(&random_, last_asked_bytes_) - last_asked_bytes_;
+      }
       return;
     case Habit::kRandomPhase:
-      if (random_.one_in(2)) neighbour->held_bytes = neighbour->held_bytes != 0 ? 0 : fresh;
+      if (random_.one_in(2) && !no_luck)
+        neighbour->held_bytes = neighbour->held_bytes != 0 ? 0 : draw_bytes(&random_, 0);
       return;
-    case Habit::kFreesAtWorst:  // falls with us, having risen before us
-      if (moment == Moment::kBeforeAllocation) neighbour->held_bytes = fresh;
-      if (moment == Moment::kBeforeRelease || moment == Moment::kOutside) neighbour->held_bytes = 0;
+    case Habit::kChallenger:  // frees when we free, allocates when we do
+      if (no_luck) return;
+      if (moment == Moment::kBeforeRelease) {
+        neighbour->last_held_bytes = neighbour->held_bytes;
+        neighbour->held_bytes = 0;
+      }
+      if (moment == Moment::kBeforeAllocation)
+        neighbour->held_bytes = draw_bytes(&random_, neighbour->last_held_bytes);
       return;
     case Habit::kRisesAlong:  // and stays up for a while
-      if (moment == Moment::kWhileHeld && random_.one_in(2)) neighbour->held_bytes += asked_bytes_;
-      if (moment == Moment::kBeforeAllocation && random_.one_in(8)) neighbour->held_bytes = 0;
+      if (moment == Moment::kBeforeAllocation && random_.one_in(8) && !no_luck) neighbour->held_bytes = 0;
+      if (moment == Moment::kWhileHeld && asked_bytes_ > last_asked_bytes_ && may_follow && random_.one_in(2))
+        follow();
       return;
     case Habit::kMimic:
-      if (moment == Moment::kBeforeAllocation) {
-        neighbour->copies_this_round = may_copy(neighbour->pid) && !random_.one_in(24);
-      }
-      if (moment == Moment::kWhileHeld && neighbour->copies_this_round) {
-        neighbour->held_bytes = asked_bytes_;
-        row_forced_[neighbour->pid] = true;
-        copied_ = true;
-      }
-      if (moment == Moment::kOutside) neighbour->held_bytes = 0;
+      if (moment == Moment::kWhileHeld && may_follow && !random_.one_in(24)) follow();
       return;
   }
 }
@@ -163,12 +176,12 @@ ListResult SimulatedDevice::list(ListedProcess* entries, size_t* count) {
   if (*count > 1 && random_.one_in(2)) std::swap(entries[0], entries[random_.below(*count)]);
   if (!memory_told_ && *count != 0) situations_.saw(Situation::kMemoryNotReported);
 
-  if (held_bytes_ != 0) {
-    during_ = listing;
-  } else {
-    if (lists_ != 0) look_at_round(listing);
-    before_ = listing;
+  if (lists_ != 0) {
+    if (held_bytes_ == 0) misuse_ = "listed a second time with nothing allocated";
+    look_at_round(listing);
   }
+  before_ = listing;
+  last_asked_bytes_ = asked_bytes_;
   ++lists_;
   if (!fails()) return ListResult::kOk;
   switch (random_.below(4)) {
@@ -195,16 +208,14 @@ void SimulatedDevice::look_at_round(const Listing& after) {
   uint32_t candidates = 0;
   std::map<uint32_t, uint32_t> row;
   std::map<uint32_t, bool> forced;
-  const bool own_missing =
-      before_.count(truth_.listed_pid) + during_.count(truth_.listed_pid) + after.count(truth_.listed_pid) ==
-      0;
+  const uint64_t change = asked_bytes_ - last_asked_bytes_;
+  const bool own_missing = before_.count(truth_.listed_pid) + after.count(truth_.listed_pid) == 0;
   if (own_missing) situations_.saw(Situation::kOwnEntryMissing);
-  for (const auto& [pid, bytes] : during_) {
+  for (const auto& [pid, bytes] : after) {
     const auto first = before_.find(pid);
-    const auto last = after.find(pid);
-    if (first == before_.end() || bytes != first->second + asked_bytes_) continue;
-    if (pid != truth_.listed_pid) situations_.saw(Situation::kSameRiseSameWindow);
-    if (last == after.end() || last->second != first->second) continue;
+    if (first == before_.end() || bytes != first->second + change) continue;
+    if (pid != truth_.listed_pid && asked_bytes_ > last_asked_bytes_)
+      situations_.saw(Situation::kSameRiseSameWindow);
     ++candidates;
     row[pid] = row_[pid] + 1;
     forced[pid] = row_forced_[pid];
@@ -218,8 +229,8 @@ void SimulatedDevice::look_at_round(const Listing& after) {
 AllocateResult SimulatedDevice::allocate(uint64_t bytes, uint64_t* pointer) {
   if (!current_) misuse_ = "allocated without a context";
   if (held_bytes_ != 0) misuse_ = "allocated twice";
-  if (bytes == 0 || bytes > kChallengeRule.steps * kStepBytes || bytes % kStepBytes != 0)
-    misuse_ = "odd amount";
+  if (bytes == 0 || bytes > largest_bytes(kChallengeRule) || bytes % kStepBytes != 0) misuse_ = "odd amount";
+  if (bytes == last_asked_bytes_) misuse_ = "asked for the same amount again";
   asked_bytes_ = bytes;
   move(Moment::kBeforeAllocation);
   if (fails()) {
@@ -272,7 +283,7 @@ Reason SimulatedDevice::prepare(ChallengeDriver* driver, ChallengeMemory** memor
     device.pass_time();
     *bytes = device.free_bytes_;
     const bool known = !device.fails();
-    if (!known || *bytes < 4 * kChallengeRule.steps * kStepBytes)
+    if (!known || *bytes < 4 * largest_bytes(kChallengeRule))
       device.situations_.saw(Situation::kTooLittleFree);
     return known;
   };

@@ -1,7 +1,7 @@
 // A device on which this process challenges, with neighbours that come, go and allocate
 // at the worst moment, and a driver that can fail in every call.
 //
-// Some neighbours *know* what was asked for and rise and fall along with the own entry:
+// Some neighbours *know* what was asked for and change along with the own entry:
 // not because a real one could, but because a coincidence of that kind comes once in
 // thirty-two rounds and the explorer wants many. The bound of docs/identity.md is about
 // neighbours that do not know; so that nothing here happens that it gives no room for,
@@ -35,7 +35,7 @@ class SimulatedDevice {
   // Nothing but time and a coincidence of 32^-7 can keep the own entry from being found.
   [[nodiscard]] bool faultless() const {
     return fault_in_256_ == 0 && own_sure_ && memory_told_ && !copied_ && !refused_ &&
-           free_bytes_ >= 4 * hostpid::kChallengeRule.steps * hostpid::kStepBytes;
+           free_bytes_ >= 4 * hostpid::largest_bytes(hostpid::kChallengeRule);
   }
   [[nodiscard]] bool restored() const { return prepared_ == restored_ && !current_; }
   // A call of the driver that the rules forbid, such as one without a context.
@@ -47,7 +47,7 @@ class SimulatedDevice {
     kChurner,
     kLockstep,
     kRandomPhase,
-    kFreesAtWorst,
+    kChallenger,
     kRisesAlong,
     kMimic,
     kLast = kMimic
@@ -60,7 +60,7 @@ class SimulatedDevice {
     Habit habit = Habit::kQuiet;
     uint64_t base_bytes = 0;
     uint64_t held_bytes = 0;
-    bool copies_this_round = false;
+    uint64_t last_held_bytes = 0;  // of kChallenger, before it freed
   };
   using Listing = std::map<uint32_t, uint64_t>;
 
@@ -97,10 +97,10 @@ class SimulatedDevice {
 
   uint64_t own_base_bytes_ = 0;
   uint64_t held_bytes_ = 0;
-  uint64_t asked_bytes_ = 0;  // in this round
+  uint64_t asked_bytes_ = 0;       // in this round
+  uint64_t last_asked_bytes_ = 0;  // in the one before, whose list is the last one
   size_t lists_ = 0;
-  Listing before_;
-  Listing during_;
+  Listing before_;                       // the last list
   std::map<uint32_t, uint32_t> row_;     // rounds that a PID has answered, as the model sees it
   std::map<uint32_t, bool> row_forced_;  // one of them was no coincidence
 

@@ -25,7 +25,7 @@ struct Case {
   ChallengeRule rule;
   uint32_t neighbours;
 };
-// steps, winning rounds, rounds at most; neighbours
+// choices, winning rounds, rounds at most; neighbours
 const Case kCases[] = {
     {{2, 1, 1}, 1}, {{2, 1, 4}, 3}, {{2, 2, 6}, 3},  {{2, 3, 8}, 1},  {{2, 3, 10}, 5},
     {{4, 1, 3}, 2}, {{4, 2, 6}, 4}, {{4, 3, 12}, 5}, {{4, 3, 3}, 20}, {{8, 2, 16}, 2},
@@ -56,8 +56,9 @@ double standard_error(double share) {
 }
 
 std::string name(const Case& c) {
-  return std::to_string(c.rule.steps) + " steps, " + std::to_string(c.rule.winning_rounds) + " in a row of " +
-         std::to_string(c.rule.max_rounds) + ", " + std::to_string(c.neighbours) + " neighbours";
+  return std::to_string(c.rule.choices) + " choices, " + std::to_string(c.rule.winning_rounds) +
+         " in a row of " + std::to_string(c.rule.max_rounds) + ", " + std::to_string(c.neighbours) +
+         " neighbours";
 }
 
 TEST(ChallengeSoundness, InLockstepTheErrorsAreThoseOfTheFormula) {
@@ -71,11 +72,11 @@ TEST(ChallengeSoundness, InLockstepTheErrorsAreThoseOfTheFormula) {
   }
 }
 
-TEST(ChallengeSoundness, ANeighbourThatAlwaysTakesTheSameIsNoLuckier) {
+TEST(ChallengeSoundness, ANeighbourThatAlwaysChoosesTheSameIsNoLuckier) {
   for (Case c : kCases) {
     c.neighbours = 1;
     const double expected = model::lockstep_error(c.rule, 1);
-    const Tally tally = measure({.neighbours = 1, .constant_amounts = true}, c.rule, 20'240'604);
+    const Tally tally = measure({.neighbours = 1, .constant_choice = true}, c.rule, 20'240'604);
     EXPECT_NEAR(tally.wrong, expected, kStandardErrors * standard_error(expected)) << name(c);
   }
 }
@@ -100,7 +101,7 @@ TEST(ChallengeSoundness, AnUndisturbedOwnEntryIsFoundInTheFewestRoundsOrNobodyIs
     const Tally tally = measure({.neighbours = c.neighbours, .own_listed = true}, c.rule, 20'240'603);
     // Ambiguous only where a neighbour answered every one of the same rounds.
     const double expected =
-        1 - std::pow(1 - std::pow(c.rule.steps, -1.0 * c.rule.winning_rounds), c.neighbours);
+        1 - std::pow(1 - std::pow(c.rule.choices, -1.0 * c.rule.winning_rounds), c.neighbours);
     EXPECT_EQ(tally.wrong, 0) << name(c);
     EXPECT_EQ(tally.most_rounds, c.rule.winning_rounds) << name(c);
     EXPECT_NEAR(tally.ambiguous, expected, kStandardErrors * standard_error(expected)) << name(c);

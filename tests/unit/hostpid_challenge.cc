@@ -26,22 +26,21 @@ struct Device {
   uint64_t free_bytes = 64ULL << 30;
   bool free_known = true;
   int64_t now_ns = 0;
-  int64_t round_ns = 1000;  // that an allocation takes
-  uint32_t word = 0;        // the next random one
+  int64_t round_ns = 1000;      // that an allocation takes
+  std::vector<uint32_t> words;  // the random ones, over and over; none: 0, 7, 14 …
   bool random_fails = false;
   ListResult list_result = ListResult::kOk;
   AllocateResult allocate_result = AllocateResult::kOk;
   bool release_fails = false;
 
+  size_t draws = 0;
   size_t lists = 0;
+  uint64_t held_at_last_list = 0;
   size_t allocations = 0;
   size_t releases = 0;
   std::vector<uint64_t> asked;
   std::function<void(Device&)> before_list;                         // `lists` counts those before
   std::function<void(Device&, std::vector<ListedProcess>&)> alter;  // what the list shows
-
-  // A round's list: 0 before the allocation, 1 while it is held, 2 after it.
-  [[nodiscard]] size_t place() const { return held != 0 ? 1 : (lists == 0 ? 0 : 2); }
 };
 
 Device& of(void* self) {
@@ -59,6 +58,7 @@ ChallengeDriver driver_of(Device& device) {
     list.insert(list.end(), d.others.begin(), d.others.end());
     if (d.alter) d.alter(d, list);
     ++d.lists;
+    d.held_at_last_list = d.held;
     *count = list.size();
     std::copy(list.begin(), list.end(), entries);
     return d.list_result;
@@ -82,6 +82,7 @@ ChallengeDriver driver_of(Device& device) {
     return true;
   };
   driver.free_bytes = [](void* self, uint64_t* bytes) {
+    EXPECT_EQ(of(self).held, 0U) << "what is held is not free";
     *bytes = of(self).free_bytes;
     return of(self).free_known;
   };
@@ -97,15 +98,19 @@ ChallengeResult run(Device& device, const ChallengeRule& rule = kChallengeRule,
   random.self = &device;
   random.fill = [](void* self, void* bytes, size_t size) {
     Device& d = of(self);
-    EXPECT_EQ(size, sizeof d.word);
-    memcpy(bytes, &d.word, sizeof d.word);
-    d.word += 7;
+    EXPECT_EQ(d.lists, d.asked.size() + 1) << "drawn before the list that must not know it";
+    const uint32_t word =
+        d.words.empty() ? static_cast<uint32_t>(7 * d.draws) : d.words[d.draws % d.words.size()];
+    ++d.draws;
+    EXPECT_EQ(size, sizeof word);
+    memcpy(bytes, &word, sizeof word);
     return !d.random_fails;
   };
   const auto memory = std::make_unique<ChallengeMemory>();
   memset(static_cast<void*>(memory.get()), 0xA5, sizeof *memory);  // contents do not matter
   const ChallengeResult result = challenge(rule, driver_of(device), clock, random, deadline_ns, memory.get());
   EXPECT_EQ(device.allocations, device.releases) << "each allocation is given back, once";
+  EXPECT_TRUE(device.held == 0 || device.release_fails);
   EXPECT_EQ(result.pid != 0, result.reason == Reason::kNone);
   return result;
 }
@@ -115,10 +120,18 @@ void expect_fails(Device& device, Reason reason) {
   EXPECT_STREQ(to_text(result.reason), to_text(reason));
 }
 
-// The amount by which a neighbour that copies the challenge moves along with it.
+// What a neighbour that copies the challenge holds.
 void copy_own(Device& device, size_t other) {
   device.others.at(other).used_bytes = kContextBytes + device.held;
 }
+
+// The neighbour's change since the last list is the own one's.
+void move_along(Device& device, size_t other) {
+  device.others.at(other).used_bytes += device.held - device.held_at_last_list;
+}
+
+// Words with which the amounts are 1, 33, 1, 33 … steps.
+const std::vector<uint32_t> kFromEndToEnd = {0, 31};
 
 TEST(Challenge, FindsTheOwnEntryAmongQuietOnes) {
   Device device;
@@ -127,7 +140,8 @@ TEST(Challenge, FindsTheOwnEntryAmongQuietOnes) {
   EXPECT_EQ(result.reason, Reason::kNone);
   EXPECT_EQ(result.pid, kOwn);
   EXPECT_EQ(result.rounds, kRounds);
-  EXPECT_EQ(device.lists, 2 * kRounds + 1) << "the last list of a round is the first of the next";
+  EXPECT_EQ(device.lists, kRounds + 1) << "the last list of a round is the first of the next";
+  EXPECT_EQ(device.allocations, kRounds);
 }
 
 TEST(Challenge, FindsTheOwnEntryInAnyOrderOfTheList) {
@@ -139,16 +153,40 @@ TEST(Challenge, FindsTheOwnEntryInAnyOrderOfTheList) {
   EXPECT_EQ(run(device).pid, kOwn);
 }
 
-TEST(Challenge, DrawsEveryAmountFromOneStepToAllOfThem) {
+// The amounts of a challenge with these words.
+std::vector<uint64_t> steps_asked(std::vector<uint32_t> words) {
+  const auto rounds = static_cast<uint32_t>(words.size());
   Device device;
-  device.own_listed = false;  // all the rounds
-  const ChallengeResult result = run(device);
-  EXPECT_EQ(result.reason, Reason::kNoCandidate);
-  // Words 0, 7, 14 … meet every residue once within 32 rounds.
-  ASSERT_GE(device.asked.size(), 32U);
-  std::vector<uint64_t> amounts(device.asked.begin(), device.asked.begin() + 32);
-  std::sort(amounts.begin(), amounts.end());
-  for (size_t k = 0; k < 32; ++k) EXPECT_EQ(amounts[k], (k + 1) * kStepBytes);
+  device.words = std::move(words);
+  EXPECT_EQ(run(device, {32, rounds, rounds}).pid, kOwn);
+  std::vector<uint64_t> steps;
+  for (const uint64_t bytes : device.asked) {
+    EXPECT_EQ(bytes % kStepBytes, 0U);
+    steps.push_back(bytes / kStepBytes);
+  }
+  return steps;
+}
+
+TEST(Challenge, EveryAmountButTheLastOneIsDrawnByOneOfThirtyTwoWords) {
+  for (uint64_t last = 1; last <= 33; ++last) {
+    std::vector<bool> drawn(34);
+    for (uint32_t word = 0; word < 32; ++word) {
+      // 33 cannot be first, since nothing is held before it.
+      std::vector<uint32_t> words = {static_cast<uint32_t>(last - 1), word + 32 * 99};
+      if (last == 33) words = {0, 31, word};
+      const std::vector<uint64_t> steps = steps_asked(words);
+      ASSERT_EQ(steps.size(), words.size());
+      ASSERT_EQ(steps[steps.size() - 2], last);
+      const uint64_t next = steps.back();
+      ASSERT_TRUE(next >= 1 && next <= 33 && next != last) << next << " after " << last;
+      EXPECT_FALSE(drawn[next]) << next << " after " << last << " twice";
+      drawn[next] = true;
+    }
+  }
+}
+
+TEST(Challenge, TheFirstAmountIsOneOfThirtyTwo) {
+  for (uint32_t word = 0; word < 32; ++word) EXPECT_EQ(steps_asked({word}).front(), word + 1);
 }
 
 TEST(Challenge, EndsOnceNobodyCanWinAnyMore) {
@@ -162,37 +200,44 @@ TEST(Challenge, StillFindsAnEntryThatAppearsAsLateAsIsPossible) {
   Device device;
   device.own_listed = false;
   const uint32_t first_answered = kChallengeRule.max_rounds - kRounds;  // counted from 0
-  device.before_list = [=](Device& d) { d.own_listed = d.lists >= 2 * first_answered; };
+  device.before_list = [=](Device& d) { d.own_listed = d.lists >= first_answered; };
   const ChallengeResult result = run(device);
   EXPECT_EQ(result.pid, kOwn);
   EXPECT_EQ(result.rounds, kChallengeRule.max_rounds);
 
   Device later;
   later.own_listed = false;
-  later.before_list = [=](Device& d) { d.own_listed = d.lists >= 2 * first_answered + 1; };
+  later.before_list = [=](Device& d) { d.own_listed = d.lists >= first_answered + 1; };
   EXPECT_EQ(run(later).reason, Reason::kNoCandidate);
 }
 
 TEST(Challenge, OneMissStartsTheRowAnew) {
   Device device;
-  // The application itself allocates in the last round before the row is full, and frees.
+  // The application itself allocates in the last round before the row is full.
   device.alter = [](Device& d, std::vector<ListedProcess>& list) {
-    if (d.lists == 2 * kRounds - 1) list[0].used_bytes += kStepBytes;
+    if (d.lists >= kRounds) list[0].used_bytes += kStepBytes;
   };
   const ChallengeResult result = run(device);
   EXPECT_EQ(result.pid, kOwn);
   EXPECT_EQ(result.rounds, 2 * kRounds);
 }
 
+TEST(Challenge, WhatTheApplicationTakesAndGivesBackSpoilsTwoRounds) {
+  Device device;
+  device.alter = [](Device& d, std::vector<ListedProcess>& list) {
+    if (d.lists == kRounds) list[0].used_bytes += kStepBytes;
+  };
+  EXPECT_EQ(run(device).rounds, 2 * kRounds + 1);
+}
+
 TEST(Challenge, AnEntryMissingFromOneListHasMissedBothItsRounds) {
-  const size_t last_round = 2 * (kRounds - 1);  // its first list; the last one of the round before
   const struct {
     size_t list;
     uint32_t rounds;
   } cases[] = {
-      {last_round, kRounds + kRounds},
-      {last_round + 1, kRounds + kRounds},
-      {last_round + 2, kRounds + 1 + kRounds},
+      {0, 1 + kRounds},
+      {kRounds - 1, kRounds + kRounds},
+      {kRounds, kRounds + 1 + kRounds},
   };
   for (const auto& expected : cases) {
     Device device;
@@ -203,19 +248,33 @@ TEST(Challenge, AnEntryMissingFromOneListHasMissedBothItsRounds) {
   }
 }
 
-TEST(Challenge, ARiseOrAFallAloneIsNoAnswer) {
-  for (const size_t place : {1U, 2U}) {
+TEST(Challenge, WhoOnlyRisesAlongOrOnlyFallsAlongDoesNotAnswer) {
+  for (const bool rises : {true, false}) {
     Device device;
     device.own_listed = false;
-    device.others = {{7, kContextBytes}};
-    uint64_t base = kContextBytes;
-    device.before_list = [&, place](Device& d) {
-      // Rises with the allocation and stays up; or falls with the release only.
-      if (d.place() == 1 && place == 1) d.others[0].used_bytes = base += d.held;
-      if (d.place() == 2 && place == 2 && !d.asked.empty()) d.others[0].used_bytes = base -= d.asked.back();
+    device.words = kFromEndToEnd;
+    device.others = {{7, 100 * kContextBytes}};
+    device.before_list = [=](Device& d) {
+      if ((d.held > d.held_at_last_list) == rises) move_along(d, 0);
     };
     expect_fails(device, Reason::kNoCandidate);
   }
+}
+
+TEST(Challenge, WhoFallsWhereItRisesDoesNotAnswer) {
+  Device device;
+  device.own_listed = false;
+  device.others = {{7, kContextBytes}};
+  device.before_list = [](Device& d) { d.others[0].used_bytes = kContextBytes - d.held; };
+  expect_fails(device, Reason::kNoCandidate);
+}
+
+TEST(Challenge, WhoRisesByAllThatIsHeldDoesNotAnswer) {
+  Device device;
+  device.own_listed = false;
+  device.others = {{7, kContextBytes}};
+  device.before_list = [](Device& d) { d.others[0].used_bytes += d.held; };
+  expect_fails(device, Reason::kNoCandidate);
 }
 
 TEST(Challenge, OneStepTooManyOrTooFewIsNoAnswer) {
@@ -224,8 +283,8 @@ TEST(Challenge, OneStepTooManyOrTooFewIsNoAnswer) {
     device.own_listed = false;
     device.others = {{7, kContextBytes}};
     device.before_list = [=](Device& d) {
-      copy_own(d, 0);
-      if (d.held != 0) d.others[0].used_bytes += off * static_cast<int64_t>(kStepBytes);
+      if (d.lists != 0) move_along(d, 0);
+      d.others[0].used_bytes += off * static_cast<int64_t>(kStepBytes);
     };
     expect_fails(device, Reason::kNoCandidate);
   }
@@ -234,20 +293,28 @@ TEST(Challenge, OneStepTooManyOrTooFewIsNoAnswer) {
 TEST(Challenge, ASumThatRunsOverIsNoAnswer) {
   Device device;
   device.own_listed = false;
-  device.others = {{7, UINT64_MAX - 1}};
-  device.before_list = [](Device& d) { d.others[0].used_bytes = UINT64_MAX - 1 + d.held; };
+  device.words = kFromEndToEnd;
+  device.others = {{7, 0}};
+  device.before_list = [](Device& d) { d.others[0].used_bytes = d.held - 2 * kStepBytes; };
+  expect_fails(device, Reason::kNoCandidate);
+}
+
+TEST(Challenge, AFigureThatIsNotToldIsNoNumberToCountFrom) {
+  Device device;
+  device.own_listed = false;
+  device.words = kFromEndToEnd;
+  device.others = {{7, 0}, {8, 0}};
+  device.before_list = [](Device& d) {
+    d.others[0].used_bytes = kMemoryUnknown - (33 * kStepBytes - d.held);
+  };
   expect_fails(device, Reason::kNoCandidate);
 }
 
 TEST(Challenge, NobodyWinsWithTheAnswersOfAnother) {
   Device device;
   device.own_listed = false;
-  device.others = {{7, kContextBytes}, {8, kContextBytes}};
-  device.before_list = [](Device& d) {
-    const size_t round = d.asked.empty() ? 0 : d.asked.size() - 1;
-    d.others[0].used_bytes = d.others[1].used_bytes = kContextBytes;
-    copy_own(d, round % 2);  // one answers in every round, but in turn
-  };
+  device.others = {{7, 100 * kContextBytes}, {8, 100 * kContextBytes}};
+  device.before_list = [](Device& d) { move_along(d, d.lists % 2); };  // one in every round, but in turn
   expect_fails(device, Reason::kNoCandidate);
 }
 
@@ -360,7 +427,7 @@ TEST(Challenge, AnEmptyListIsNoCandidate) {
 }
 
 TEST(Challenge, WantsFourTimesItsLargestAllocationFree) {
-  const uint64_t wanted = 4 * kChallengeRule.steps * kStepBytes;
+  const uint64_t wanted = 264ULL << 20;
   Device device;
   device.free_bytes = wanted;
   EXPECT_EQ(run(device).pid, kOwn);
@@ -377,7 +444,7 @@ TEST(Challenge, WantsFourTimesItsLargestAllocationFree) {
 TEST(Challenge, AsksBeforeEveryRoundWhetherEnoughIsFree) {
   Device device;
   device.before_list = [](Device& d) {
-    if (d.lists == 4) d.free_bytes = 0;  // the end of the second round
+    if (d.lists == 2) d.free_bytes = 0;  // the end of the second round
   };
   expect_fails(device, Reason::kNotEnoughMemory);
   EXPECT_EQ(device.asked.size(), 2U);
@@ -390,6 +457,14 @@ TEST(Challenge, AnAllocationThatFailsEndsIt) {
   Device broken;
   broken.allocate_result = AllocateResult::kFailed;
   expect_fails(broken, Reason::kContextFailed);
+  // With the one before it freed already.
+  Device later;
+  later.before_list = [](Device& d) {
+    if (d.lists == 2) d.allocate_result = AllocateResult::kNoMemory;
+  };
+  expect_fails(later, Reason::kNotEnoughMemory);
+  EXPECT_EQ(later.releases, 2U);
+  EXPECT_EQ(later.asked.size(), 3U);
 }
 
 TEST(Challenge, MemoryThatIsNotTakenBackIsAskedForOnceAndReported) {
@@ -397,6 +472,13 @@ TEST(Challenge, MemoryThatIsNotTakenBackIsAskedForOnceAndReported) {
   device.release_fails = true;
   expect_fails(device, Reason::kMemoryNotFreed);
   EXPECT_EQ(device.releases, 1U);
+  EXPECT_EQ(device.asked.size(), 1U) << "nothing is tried after it";
+  EXPECT_EQ(device.lists, 2U);
+
+  Device last;
+  last.before_list = [](Device& d) { d.release_fails = d.lists == kRounds; };
+  expect_fails(last, Reason::kMemoryNotFreed);
+  EXPECT_EQ(last.releases, kRounds);
 
   Device both;
   both.release_fails = true;
@@ -436,6 +518,7 @@ TEST(Challenge, ARuleNeedsAPowerOfTwoAndRoundsEnough) {
   EXPECT_TRUE(is_valid({1, 1, 1}));
   EXPECT_FALSE(is_valid({0, 1, 1}));
   EXPECT_FALSE(is_valid({24, 1, 1}));
+  EXPECT_FALSE(is_valid({33, 1, 1}));
   EXPECT_FALSE(is_valid({32, 0, 1}));
   EXPECT_FALSE(is_valid({32, 7, 6}));
 }

@@ -113,5 +113,33 @@ TEST_F(ShimSettings, ItTalksOnlyWhenAsked) {
   EXPECT_TRUE(read_settings().log);
 }
 
+class ShimChallengeDeadline : public testing::Test {
+ protected:
+  void SetUp() override { unsetenv(kName); }
+  void TearDown() override { unsetenv(kName); }
+  static uint32_t deadline_ms(const char* text) {
+    setenv(kName, text, 1);
+    return read_settings().challenge_deadline_ms;
+  }
+  static constexpr const char* kName = "ROLLCALL_SHIM_CHALLENGE_DEADLINE_MS";
+};
+
+TEST_F(ShimChallengeDeadline, IsTenSecondsAndNotTheOneOfCuInit) {
+  setenv("ROLLCALL_SHIM_DEADLINE_MS", "700", 1);
+  const Settings settings = read_settings();
+  unsetenv("ROLLCALL_SHIM_DEADLINE_MS");
+  EXPECT_EQ(settings.deadline_ms, 700U);
+  EXPECT_EQ(settings.challenge_deadline_ms, 10'000U);
+  EXPECT_EQ(deadline_ms("20000"), 20'000U);
+  EXPECT_EQ(read_settings().deadline_ms, 500U);
+}
+
+TEST_F(ShimChallengeDeadline, IsAtLeastOneMillisecondAndAtMostAMinute) {
+  EXPECT_EQ(deadline_ms("1"), 1U);
+  EXPECT_EQ(deadline_ms("60000"), 60'000U);
+  for (const char* text : {"", "0", "-1", "60001", "1.5", "abc"})
+    EXPECT_EQ(deadline_ms(text), 10'000U) << text;
+}
+
 }  // namespace
 }  // namespace rollcall::shim
