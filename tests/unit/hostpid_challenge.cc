@@ -132,6 +132,8 @@ void move_along(Device& device, size_t other) {
 
 // Words with which the amounts are 1, 33, 1, 33 … steps.
 const std::vector<uint32_t> kFromEndToEnd = {0, 31};
+// 32, 1, 33, 1 …
+const std::vector<uint32_t> kFromTheTopDown = {31, 0};
 
 TEST(Challenge, FindsTheOwnEntryAmongQuietOnes) {
   Device device;
@@ -299,15 +301,20 @@ TEST(Challenge, ASumThatRunsOverIsNoAnswer) {
   expect_fails(device, Reason::kNoCandidate);
 }
 
-TEST(Challenge, AFigureThatIsNotToldIsNoNumberToCountFrom) {
-  Device device;
-  device.own_listed = false;
-  device.words = kFromEndToEnd;
-  device.others = {{7, 0}, {8, 0}};
-  device.before_list = [](Device& d) {
-    d.others[0].used_bytes = kMemoryUnknown - (33 * kStepBytes - d.held);
-  };
-  expect_fails(device, Reason::kNoCandidate);
+// 32 steps, then one: a neighbour as far below "not told" as the own amount is below 32.
+TEST(Challenge, AFigureThatIsNotToldIsNoNumberToCountWith) {
+  for (const size_t told_at : {0U, 2U}) {
+    Device device;
+    device.own_listed = false;
+    device.words = kFromTheTopDown;
+    device.others = {{7, 0}, {8, 0}};
+    device.before_list = [=](Device& d) {
+      const bool told = d.lists == told_at;  // the other figures are "not told"
+      d.others[0].used_bytes = told ? kMemoryUnknown - (32 * kStepBytes - d.held) : kMemoryUnknown;
+    };
+    const ChallengeRule one_answer{32, 1, 2};
+    EXPECT_EQ(run(device, one_answer).reason, Reason::kNoCandidate) << told_at;
+  }
 }
 
 TEST(Challenge, NobodyWinsWithTheAnswersOfAnother) {
