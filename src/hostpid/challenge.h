@@ -31,7 +31,7 @@ inline constexpr uint64_t kStepBytes = 2ULL << 20;
 
 struct ChallengeRule {
   uint32_t choices = 32;        // among which each k is drawn; a power of two
-  uint32_t winning_rounds = 7;  // consecutive answers
+  uint32_t winning_rounds = 8;  // consecutive answers
   uint32_t max_rounds = 64;
 };
 inline constexpr ChallengeRule kChallengeRule{};

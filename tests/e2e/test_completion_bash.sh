@@ -28,6 +28,7 @@ from_files() {
 program=from_files
 seen=0
 for file in now/help/*.txt; do
+  grep -q "^Usage: rollcall" "$file" || continue # other programs have no completion
   read -ra command < <(sed -n 's/^Usage: rollcall *\([a-z -]*\).*/\1/p' "$file")
   mapfile -t options < <(grep -oE '^  (-h,)?--[a-z-]+' "$file" | grep -oE -- '--[a-z-]+')
   [ ${#options[@]} -gt 0 ] || fail "$file lists no option"

@@ -50,6 +50,7 @@ expect() { # LINE : ANSWERS...
   [ $# -ne 0 ] || echo >>expected
 }
 for file in now/help/*.txt; do
+  grep -q "^Usage: rollcall" "$file" || continue # other programs have no completion
   command=$(sed -n 's/^Usage: rollcall *\([a-z -]*[a-z]\).*/\1/p' "$file")
   command="rollcall${command:+ $command}"
   mapfile -t options < <(grep -oE '^  (-h,)?--[a-z-]+' "$file" | grep -oE -- '--[a-z-]+')

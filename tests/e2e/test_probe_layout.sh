@@ -16,7 +16,7 @@ expect_exit 0 "$rollcall" sim exec --profile instant -- bash -c '
   for i in 1 2; do ROLLCALL_SHIM_DISCOVERY=legacy CUDA_DEVICE_MEMORY_SHARED_CACHE=own.region LD_PRELOAD='"$ROLLCALL_PREFIX"'/lib/rollcall/librollcall_shim.so \
     '"$ROLLCALL_TEST_BIN"'/cuda_dlsym; done'
 expect_exit 0 "$rollcall" probe layout own.region --json
-expect_equal "region" "$(jq -c '[.layout, .version, .size_bytes, .slots_used, .misfit]' out)" '["rollcall","1.0",528384,2,""]'
+expect_equal "region" "$(jq -c '[.layout, .version, .size_bytes, .slots_used, .misfit]' out)" '["rollcall","1.1",528384,2,""]'
 
 head -c 1000000 /dev/zero >blank
 printf '\xd0\xf6\x2f\x01\x01\0\0\0\x02\0\0\0' >short # HAMi-core's magic and version, and no more

@@ -7,6 +7,8 @@ found=0
 for archive in "$ROLLCALL_SOURCE"/results/h200/*.tar.zst; do
   name=$(basename "$archive" .tar.zst)
   zstd -dqc "$archive" | tar -xf -
+  # Some were packed by hand, under their own name.
+  [ -d "$name" ] || mv rollcall-* "$name"
   (cd "$name" && sha256sum --quiet -c SHA256SUMS) || fail "$name does not agree with its checksums"
   expect_exit 0 "$rollcall" summarize --input-dir "$name" --output-dir "again/$name"
   for table in "$name"/derived/*.csv; do

@@ -59,7 +59,7 @@ make_profile refuse true nvml
 expect_exit 0 under_shim retain
 slots | grep -qE ' 0//nvml_unavailable 1$' || fail "$(slots)"
 # A driver that lists threads: the number is NVML's, and not taken for the host PID.
-make_profile lists_threads true nvml
+make_profile lists '"thread"' nvml
 expect_exit 0 under_shim retain
 pid=$(head -n 1 out)
 expect_equal "slot where threads are listed" "$(slots)" "$pid 3 $pid/initial-namespace/ $pid/challenge/ 1"
