@@ -54,7 +54,8 @@ base::Result<std::filesystem::path> make_folder(const std::filesystem::path& scr
     return base::system_failure(beside.string(), "make the broker's folder", errno);
   }
   const char* preferred = std::getenv("TMPDIR");
-  for (const std::string& parent : {std::string(preferred != nullptr ? preferred : ""), std::string("/tmp")}) {
+  for (const std::string& parent :
+       {std::string(preferred != nullptr ? preferred : ""), std::string("/tmp")}) {
     const std::filesystem::path real = parent.empty() ? "" : std::filesystem::canonical(parent, error);
     std::string folder = (real / "rollcall-broker-XXXXXX").string();
     if (parent.empty() || error || !fits(folder)) continue;

@@ -12,7 +12,7 @@ under_shim() {
     CUDA_DEVICE_MEMORY_SHARED_CACHE="$work/region" "${extra[@]}" "$ROLLCALL_TEST_BIN/cuda_context" "$@"
 }
 node=() extra=()
-slots() { "$ROLLCALL_TEST_BIN/slot_numbers" "$work/region"; }
+slots() { "$ROLLCALL_TEST_BIN/region_dump" "$work/region" numbers; }
 
 [ "$(stat -L -c %i /proc/self/ns/pid)" = 4026531836 ] || skip "not in the kernel's first PID namespace"
 

@@ -1,7 +1,5 @@
 // What the shim remembers is its own process's: a child begins anew, however it was made,
 // and whatever number it has.
-#include "shim/process_state.h"
-
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>
@@ -12,6 +10,8 @@
 #include <atomic>
 #include <thread>
 #include <vector>
+
+#include "shim/process_state.h"
 
 namespace rollcall::shim {
 namespace {
@@ -61,10 +61,11 @@ TEST(ProcessStateTest, AChildDoesNotWaitForAThreadOfItsParent) {
   ProcessState* state = process_state();
   const auto own_pid = static_cast<uint32_t>(getpid());
   const Turn turn(state, own_pid);
-  EXPECT_EQ(in_child(0, [] {
-              const Turn own(process_state(), static_cast<uint32_t>(syscall(SYS_getpid)));
-              return true;
-            }),
+  EXPECT_EQ(in_child(0,
+                     [] {
+                       const Turn own(process_state(), static_cast<uint32_t>(syscall(SYS_getpid)));
+                       return true;
+                     }),
             0);
 }
 

@@ -1,4 +1,6 @@
-// Prints the slots of a Rollcall region, one a line: pid status assigned reason.
+// Prints the slots of a Rollcall region, one a line: pid status assigned reason. With
+// "numbers": what each says of both numbers, pid status host nvml challenges, where a
+// number is number/tier/reason.
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -7,9 +9,30 @@
 
 #include "shim/region.h"
 
+namespace {
+
+using namespace rollcall::shim;
+
+void print_number(int pid, uint32_t tier, uint32_t reason) {
+  std::printf(" %d/%s/%s", pid, to_text(static_cast<Tier>(tier)), to_text(static_cast<Reason>(reason)));
+}
+
+void print_slot(const RegionSlot& slot, bool numbers) {
+  std::printf("%d %u", slot.pid.load(), slot.status.load());
+  if (numbers) {
+    print_number(slot.assigned_pid, slot.tier, slot.reason);
+    print_number(slot.nvml_pid, slot.nvml_tier, slot.nvml_reason);
+    std::printf(" %u\n", slot.challenges);
+  } else {
+    std::printf(" %d %s\n", slot.assigned_pid, to_text(static_cast<Reason>(slot.reason)));
+  }
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  using namespace rollcall::shim;
-  if (argc != 2) return 2;
+  const bool numbers = argc == 3 && std::strcmp(argv[2], "numbers") == 0;
+  if (argc != 2 && !numbers) return 2;
   std::ifstream file(argv[1], std::ios::binary);
   const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (bytes.size() != kRegionSizeBytes) return 1;
@@ -17,9 +40,7 @@ int main(int argc, char** argv) {
   if (check_region(*header, bytes.size()) != RegionCheck::kValid) return 1;
   const auto* slots = reinterpret_cast<const RegionSlot*>(header + 1);
   for (uint32_t i = 0; i < kRegionSlots; ++i) {
-    if (slots[i].pid.load() == 0) continue;
-    std::printf("%d %u %d %s\n", slots[i].pid.load(), slots[i].status.load(), slots[i].assigned_pid,
-                to_text(static_cast<Reason>(slots[i].reason)));
+    if (slots[i].pid.load() != 0) print_slot(slots[i], numbers);
   }
   return 0;
 }
