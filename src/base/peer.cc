@@ -59,7 +59,11 @@ int open_peer_pidfd(int socket, pid_t pid, uint64_t start_time) {
 
 bool pidfd_dead(int pidfd) {
   pollfd poll_for{pidfd, POLLIN, 0};
-  return poll(&poll_for, 1, 0) != 0;
+  int ready = 0;
+  do {  // a signal that comes meanwhile says nothing about the process
+    ready = poll(&poll_for, 1, 0);
+  } while (ready < 0 && errno == EINTR);
+  return ready != 0;
 }
 
 uint64_t cgroup_id(int pidfd) {

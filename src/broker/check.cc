@@ -93,13 +93,16 @@ std::string uuid_text(const unsigned char id[16]) {
 }
 
 // What this process knows of itself, where the broker says the same thing.
+base::Result<void> compare_pid(const std::string& path, uint32_t pid) {
+  if (base::own_pid_namespace_inode() != base::kInitialPidNamespaceInode ||
+      pid == static_cast<uint32_t>(getpid()))
+    return {};
+  return base::failure(path, fmt::format("said that this process is {}, but it is {}", pid, getpid()),
+                       "the broker does not run in the host's PID namespace");
+}
+
 base::Result<void> compare(const std::string& path, const hostpid::ExtendedAnswer& answer) {
   const uint64_t own = base::own_pid_namespace_inode();
-  if (own == base::kInitialPidNamespaceInode && answer.pid != static_cast<uint32_t>(getpid())) {
-    return base::failure(path,
-                         fmt::format("said that this process is {}, but it is {}", answer.pid, getpid()),
-                         "the broker does not run in the host's PID namespace");
-  }
   if (answer.pid_namespace != 0 && own != 0 && answer.pid_namespace != own)
     return base::failure(
         path, fmt::format("said that our PID namespace is {}, but it is {}", answer.pid_namespace, own));
@@ -137,11 +140,15 @@ base::Result<std::string> check_broker(const std::string& path, int64_t deadline
   if (!plain) return tl::unexpected(plain.error());
   if (plain->status != hostpid::WireStatus::kOk)
     return base::failure(path, std::string("answered command 1: ") + to_text(plain->status));
+  if (auto same = compare_pid(path, plain->pid); !same) return tl::unexpected(same.error());
   std::string text = fmt::format("host PID: {}\n", plain->pid);
   const auto extended = ask(path, hostpid::Command::kExtended, deadline_ns);
   if (!extended) return tl::unexpected(extended.error());
-  if (extended->status == hostpid::WireStatus::kInvalidRequest)
-    return text + "a version 1 server: it does not know the extended command\n";
+  if (extended->status == hostpid::WireStatus::kInvalidRequest) {
+    const auto trust = check_trust(path, deadline_ns);
+    if (!trust) return tl::unexpected(trust.error());
+    return text + "a version 1 server: it does not know the extended command\n" + *trust;
+  }
   if (extended->status != hostpid::WireStatus::kOk)
     return base::failure(path, std::string("answered command 2: ") + to_text(extended->status));
   if (extended->pid != plain->pid)

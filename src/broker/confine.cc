@@ -31,6 +31,7 @@ constexpr int kAllowed[] = {
     SCMP_SYS(ppoll),
     SCMP_SYS(eventfd2),
     SCMP_SYS(restart_syscall),
+    SCMP_SYS(setitimer),
     SCMP_SYS(clock_gettime),
     // who a client is
     SCMP_SYS(pidfd_open),

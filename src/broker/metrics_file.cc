@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,8 +15,13 @@ namespace rollcall::broker {
 
 base::Result<void> replace_file(const std::string& path, std::string_view content) {
   const std::string temporary = path + ".tmp";
-  const base::Fd fd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644));
+  const base::Fd fd(
+      open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644));
   if (!fd.valid()) return base::system_failure(temporary, "open", errno, "choose another with --metrics");
+  // Nobody waits for whoever reads a pipe that was laid there.
+  struct stat info {};
+  if (fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode))
+    return base::failure(temporary, "is no regular file", "remove it, or choose another with --metrics");
   std::string_view left = content;
   while (!left.empty()) {
     const ssize_t wrote = write(fd.get(), left.data(), left.size());

@@ -13,6 +13,7 @@
 #include <filesystem>
 
 #include "base/descriptors.h"
+#include "broker/passed_descriptors.h"
 
 namespace rollcall::broker {
 namespace {
@@ -117,6 +118,7 @@ base::Result<SocketPlace> SocketPlace::take(const std::string& path) {
   if (lstat(temporary.c_str(), &info) == 0 && S_ISSOCK(info.st_mode)) unlink(temporary.c_str());
   place.listener_ = base::Fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!place.listener_.valid()) return base::system_failure(path, "make a socket", errno);
+  refuse_passed_descriptors(place.listener_.get());
   const mode_t before = umask(kEverybodyMayConnect);
   const int bound = bind(place.listener_.get(), reinterpret_cast<const sockaddr*>(&*temporary_address),
                          sizeof *temporary_address);

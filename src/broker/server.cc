@@ -90,6 +90,7 @@ base::Result<void> Server::set_up() {
   auto result = watch(signals_.get(), uint64_t{kSignals} << 32);
   for (size_t i = 0; i < places_.size() && result; ++i) {
     result = watch(places_[i].listener(), uint64_t{kListener} << 32 | i);
+    if (takes_passed_descriptors(places_[i].listener())) interrupter_.prepare();
   }
   return result;
 }
@@ -111,13 +112,22 @@ int Server::wait_ms(int64_t now_ns) const {
   return static_cast<int>(std::clamp<int64_t>(left_ms, 0, 60'000));
 }
 
+int Server::await_events(epoll_event* events, int capacity, int timeout_ms) const {
+  interrupter_.stop();
+  const int count = epoll_wait(epoll_.get(), events, capacity, timeout_ms);
+  const int error = errno;
+  interrupter_.start();
+  errno = error;
+  return count;
+}
+
 base::Result<void> Server::run() {
   for (;;) {
     int64_t now_ns = base::monotonic_ns();
     expire(now_ns);
     if (!options_.metrics_file.empty() && now_ns >= metrics_due_ns_) write_metrics(now_ns);
     std::array<epoll_event, kEventsPerWait> events;
-    const int count = epoll_wait(epoll_.get(), events.data(), kEventsPerWait, wait_ms(now_ns));
+    const int count = await_events(events.data(), kEventsPerWait, wait_ms(now_ns));
     if (count < 0 && errno != EINTR) return base::system_failure("hostpidd", "wait for clients", errno);
     bool asked_to_end = false;
     for (int i = 0; i < count; ++i) {
@@ -214,7 +224,7 @@ void Server::await_last_requests() {
     const int64_t left_ms = (until_ns - base::monotonic_ns() + base::kNsPerMs - 1) / base::kNsPerMs;
     if (due_.empty() || left_ms <= 0) return;
     std::array<epoll_event, kEventsPerWait> events;
-    const int count = epoll_wait(epoll_.get(), events.data(), kEventsPerWait, static_cast<int>(left_ms));
+    const int count = await_events(events.data(), kEventsPerWait, static_cast<int>(left_ms));
     for (int i = 0; i < count; ++i) {
       const auto what = static_cast<uint32_t>(events[i].data.u64 >> 32);
       if (what == kSignals) return;  // asked again

@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "broker/admission.h"
 #include "broker/counters.h"
+#include "broker/passed_descriptors.h"
 #include "broker/peer.h"
 #include "broker/place.h"
 #include "broker/request.h"
@@ -61,6 +62,7 @@ class Server {
   base::Result<void> set_up();
   base::Result<void> watch(int fd, uint64_t data);
   int wait_ms(int64_t now_ns) const;
+  int await_events(epoll_event* events, int capacity, int timeout_ms) const;
   void accept_all(int listener);
   void accept_without_descriptors(int listener, int error);
   void let_wait(Connection connection);
@@ -84,6 +86,7 @@ class Server {
   std::vector<Connection> connections_;  // by place
   std::list<Place> due_;                 // those that wait, in the order of their deadlines
   Counters counters_;
+  Interrupter interrupter_;  // of the loop, but not of its waiting for events
   base::Fd epoll_;
   base::Fd signals_;
   base::Fd spare_;  // given up for a moment to turn away a client that no descriptor is left for

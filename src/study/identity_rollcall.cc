@@ -13,6 +13,7 @@ using evidence::Discovery;
 using evidence::DiscoveryState;
 
 constexpr const char* kSource = "rollcall";
+constexpr const char* kUnknown = "unknown";
 
 // A slot as plain bytes: what was read is a copy, and nobody changes it.
 struct SlotCopy {
@@ -34,11 +35,17 @@ std::string text_of_reason(uint32_t reason) {
   return shim::to_text(static_cast<shim::Reason>(reason));
 }
 
+// The first version that has fields of two numbers.
+constexpr uint32_t kTwoNumbersMinor = 1;
+
 // One number, or of the arm `tiered` two, of which one may be missing: then the slot has a
-// reason in its place.
-void take_numbers(const shim::RegionSlot& slot, Discovery& discovery) {
+// reason in its place. Where it has none, the reason is not known; without one, the number
+// that is there would be taken for both.
+void take_numbers(const shim::RegionSlot& slot, uint32_t minor, Discovery& discovery) {
   discovery.reason = text_of_reason(slot.reason);
   discovery.nvml_reason = text_of_reason(slot.nvml_reason);
+  const bool two = minor >= kTwoNumbersMinor && slot.tier != static_cast<uint32_t>(shim::Tier::kSnapshotDiff);
+  if (two && slot.nvml_pid == 0 && discovery.nvml_reason.empty()) discovery.nvml_reason = kUnknown;
   if (slot.nvml_pid != 0) {
     discovery.assigned_nvml_pid = slot.nvml_pid;
     discovery.nvml_tier = shim::to_text(static_cast<shim::Tier>(slot.nvml_tier));
@@ -48,14 +55,14 @@ void take_numbers(const shim::RegionSlot& slot, Discovery& discovery) {
   discovery.tier = shim::to_text(static_cast<shim::Tier>(slot.tier));
 }
 
-Discovery from_slot(const shim::RegionSlot& slot) {
+Discovery from_slot(const shim::RegionSlot& slot, uint32_t minor) {
   Discovery discovery = no_evidence("");
   discovery.added_ns = duration(slot.added_ns);
   discovery.context_added_ns = duration(slot.context_added_ns);
   switch (static_cast<shim::SlotStatus>(slot.status.load(std::memory_order_relaxed))) {
     case shim::SlotStatus::kAssigned:
       discovery.state = DiscoveryState::kAssigned;
-      take_numbers(slot, discovery);
+      take_numbers(slot, minor, discovery);
       return discovery;
     case shim::SlotStatus::kFailed:
       discovery.state = DiscoveryState::kFailed;
@@ -97,7 +104,7 @@ Discovery find_slot(const RegionFile& file, int32_t pid, uint64_t start_time) {
   for (const SlotCopy& copy : slots) {
     const shim::RegionSlot& slot = copy.slot();
     if (slot.pid.load(std::memory_order_relaxed) == pid && slot.start_time == start_time)
-      return from_slot(slot);
+      return from_slot(slot, header.minor);
   }
   return no_evidence("no_slot");
 }

@@ -122,6 +122,14 @@ TEST_F(TwoNumbersTest, TheHostPidAloneLeavesTheOtherMissingWithItsReason) {
   EXPECT_EQ(found.nvml_reason, "no_context");
 }
 
+TEST_F(TwoNumbersTest, TheHostPidAloneIsNotTakenForBothWhereAReasonIsMissingToo) {
+  set_host(slot(), 777);
+  const Discovery found = read_from(image_.bytes());
+  EXPECT_EQ(found.assigned_pid, 777);
+  EXPECT_FALSE(found.assigned_nvml_pid);
+  EXPECT_EQ(found.nvml_reason, "unknown");
+}
+
 TEST_F(TwoNumbersTest, TheNvmlPidAloneIsNotTakenForTheHosts) {
   shim::RegionSlot& own = slot();
   set_nvml(own, 2);
