@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 
 #include "base/fd.h"
 #include "base/process.h"
@@ -28,6 +29,7 @@ struct PidfdInfo {
 static_assert(sizeof(PidfdInfo) == 64);
 constexpr uint64_t kInfoCgroupId = 1U << 2;
 static_assert(kPidfdGetInfo == _IOWR(0xFF, 11, PidfdInfo));
+static_assert(kPidfdGetPidNamespace == _IO(0xFF, 5));
 
 }  // namespace
 
@@ -64,6 +66,14 @@ bool pidfd_dead(int pidfd) {
     ready = poll(&poll_for, 1, 0);
   } while (ready < 0 && errno == EINTR);
   return ready != 0;
+}
+
+uint64_t peer_pid_namespace(int pidfd, pid_t pid) {
+  const Fd fd(ioctl(pidfd, kPidfdGetPidNamespace, 0));
+  struct statx info {};
+  if (!fd.valid() || statx(fd.get(), "", AT_EMPTY_PATH, STATX_INO, &info) != 0)
+    return pid_namespace_inode(pid);
+  return info.stx_ino;
 }
 
 uint64_t cgroup_id(int pidfd) {

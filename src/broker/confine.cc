@@ -38,6 +38,7 @@ constexpr int kAllowed[] = {
     SCMP_SYS(read),
     SCMP_SYS(newfstatat),
     SCMP_SYS(fstat),
+    SCMP_SYS(statx),
     SCMP_SYS(readlink),
     SCMP_SYS(readlinkat),
     // messages, and the socket file at the end
@@ -92,9 +93,11 @@ int allow_memory(scmp_filter_ctx filter) {
 }
 
 int allow_files(scmp_filter_ctx filter, bool writes_files) {
-  int error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
-                               SCMP_A1(SCMP_CMP_EQ, uint64_t{base::kPidfdGetInfo}));
-  if (error != 0) return error;
+  int error = 0;
+  for (const uint64_t request : {uint64_t{base::kPidfdGetInfo}, uint64_t{base::kPidfdGetPidNamespace}}) {
+    error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, request));
+    if (error != 0) return error;
+  }
   if (!writes_files) {
     return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1,
                             SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT | O_TRUNC, uint64_t{O_RDONLY}));

@@ -1,5 +1,5 @@
-// See peer.h. The PID's own namespace is read through /proc, which needs CAP_SYS_PTRACE
-// for processes of other users, and for those that have a capability that we gave up.
+// See peer.h. To read the peer's PID namespace takes CAP_SYS_PTRACE for processes of other
+// users, and for those that have a capability that we gave up.
 #include "broker/peer.h"
 
 #include <cerrno>
@@ -51,14 +51,14 @@ Identified identify(int socket, Peer* peer) {
 TenantKey tenant_of(const Peer& peer) {
   uint64_t cgroup = base::cgroup_id(peer.pidfd.get());
   if (cgroup == 0) cgroup = cgroup_from_text(peer.pid);
-  return tenant_key(cgroup, base::pid_namespace_inode(peer.pid), peer.uid);
+  return tenant_key(cgroup, base::peer_pid_namespace(peer.pidfd.get(), peer.pid), peer.uid);
 }
 
 hostpid::ExtendedAnswer answer_for(const Peer& peer, hostpid::Command command, const NodeFacts& node) {
   hostpid::ExtendedAnswer answer;
   if (command == hostpid::Command::kExtended) {
     answer.start_time = base::process_start_time(peer.pid);
-    answer.pid_namespace = base::pid_namespace_inode(peer.pid);
+    answer.pid_namespace = base::peer_pid_namespace(peer.pidfd.get(), peer.pid);
   }
   if (base::pidfd_dead(peer.pidfd.get())) {
     answer = {};
