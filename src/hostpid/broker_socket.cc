@@ -25,9 +25,25 @@ using Open = BrokerSocket::Open;
 using Io = BrokerSocket::Io;
 
 constexpr mode_t kWritableByOthers = S_IWGRP | S_IWOTH;
+// All users that have no number in a user namespace have this one there.
+constexpr uint32_t kNobody = 65534;
+constexpr uint64_t kInitialUserNamespaceInode = 4026531837ULL;  // PROC_USER_INIT_INO
 
 bool trusted(uint32_t uid, uint32_t trusted_uid) {
   return uid == 0 || uid == trusted_uid;
+}
+
+bool in_initial_user_namespace() {
+  struct statx info {};
+  return statx(AT_FDCWD, "/proc/self/ns/user", 0, STATX_INO, &info) == 0 &&
+         info.stx_ino == kInitialUserNamespaceInode;
+}
+
+// Nobody is one user only in the first user namespace; elsewhere whoever trusts it trusts
+// every user of the host, unless it is what the caller itself runs as.
+uint32_t narrowed(uint32_t trusted_uid) {
+  const bool one_user = trusted_uid != kNobody || geteuid() == kNobody || in_initial_user_namespace();
+  return one_user ? trusted_uid : 0;
 }
 
 Open from_errno(int error) {
@@ -94,6 +110,7 @@ Open open_socket(void* self, const char* path, uint32_t trusted_uid) {
   char directory[PATH_MAX];
   const char* name = nullptr;
   if (!split(path, directory, &name)) return Open::kFailed;
+  trusted_uid = narrowed(trusted_uid);
   const base::Fd fd(open(directory, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd.valid()) return from_errno(errno);
   const Open right = check(fd.get(), name, trusted_uid);

@@ -127,3 +127,23 @@ fi
 expect_exit 2 "$hostpidd" --socket-dir relative --view global "${namespace[@]}"
 expect_exit 2 "$hostpidd" --view sideways --socket-dir "$work/run" "${namespace[@]}"
 expect_exit 2 "$hostpidd" --socket "$socket"
+
+# 11. A log that nobody reads does not stop it, though it has something to say.
+mkfifo stalled
+exec 8<>stalled
+"$hostpidd" --socket-dir "$work/run" --view global --max-per-tenant 1 --connection-timeout-ms 60000 "${namespace[@]}" 2>&8 8>&- &
+broker=$!
+await_greeting() { timeout 1 head -c 9 <&8 | grep -q hostpidd; }
+await await_greeting
+dd if=/dev/zero of=stalled bs=4096 oflag=nonblock 2>/dev/null || true
+"$client" hold "$socket" 2 >held 8>&- &
+others+=($!)
+await grep -qs held held
+answer=$(timeout 20 "$client" raw "$socket" 4850494400010001) || true
+# That it is busy is an answer, too: the places of this tenant are taken.
+expect_equal "an answer with a stalled log" "${answer:0:12}" 485049440001
+kill -KILL "${others[@]}"
+wait "${others[@]}" 2>/dev/null || true
+others=()
+exec 8>&-
+end_broker

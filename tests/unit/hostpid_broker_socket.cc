@@ -1,6 +1,7 @@
 // Whom the client trusts, with real directories and sockets.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -12,6 +13,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "evidence_temporary_folder.h"
+#include "forked_child.h"
 #include "hostpid/broker_socket.h"
 
 namespace rollcall::hostpid {
@@ -138,6 +140,34 @@ TEST_F(BrokerSocketTest, TrustsNoOtherOwnerOfDirectorySocketOrServer) {
   EXPECT_EQ(open(path()), Open::kUntrusted);
   EXPECT_EQ(open(path(), kStranger), Open::kOk);
   EXPECT_EQ(open(path(), kStranger + 1), Open::kUntrusted);
+}
+
+// In a user namespace every user without a number there looks like nobody.
+TEST_F(BrokerSocketTest, NobodyIsNotEverybodyOfAnotherUserNamespace) {
+  if (getuid() != 0) GTEST_SKIP() << "needs root";
+  constexpr uid_t kNobody = 65534;
+  constexpr uid_t kStranger = 12345;
+  const std::string folder = folder_.path() / "stranger";
+  const std::string where = folder + "/broker.sock";
+  ASSERT_EQ(mkdir(folder.c_str(), 0711), 0);
+  ASSERT_EQ(chown(folder.c_str(), kStranger, kStranger), 0);
+  ASSERT_EQ(seteuid(kStranger), 0);  // whom the kernel then names as the server
+  listen_at(where);
+  ASSERT_EQ(seteuid(0), 0);
+  ASSERT_EQ(chmod(where.c_str(), 0666), 0);
+  EXPECT_EQ(open(where, kNobody), Open::kUntrusted);
+  EXPECT_EQ(open(where, kStranger), Open::kOk);
+  constexpr int kNoNamespace = 100;
+  test::ForkedChild inside([&] {
+    const std::string map = "0 0 1";
+    if (unshare(CLONE_NEWUSER) != 0) return kNoNamespace;
+    const base::Fd uids(::open("/proc/self/uid_map", O_WRONLY | O_CLOEXEC));
+    if (write(uids.get(), map.data(), map.size()) < 0) return kNoNamespace;
+    return static_cast<int>(open(where, kNobody));
+  });
+  const int opened = inside.exit_code();
+  if (opened == kNoNamespace) GTEST_SKIP() << "needs user namespaces";
+  EXPECT_EQ(opened, static_cast<int>(Open::kUntrusted));
 }
 
 }  // namespace
