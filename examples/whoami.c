@@ -3,11 +3,13 @@
  *   cc whoami.c $(pkg-config --cflags --libs hostpid) -o whoami
  *   ./whoami [BROKER-SOCKET]
  *
+ * Where the library was installed under a prefix of its own, PKG_CONFIG_PATH has to lead to
+ * PREFIX/lib/pkgconfig and LD_LIBRARY_PATH to PREFIX/lib.
+ *
  * Exit status: 0 if the host PID is known, 1 if not.
  */
 #include <hostpid/hostpid.h>
 #include <stdio.h>
-#include <unistd.h>
 
 static void tell(const char* what, int pid, int tier, int status, const char* reason) {
   if (status == HOSTPID_OK)
@@ -21,7 +23,6 @@ int main(int argc, char** argv) {
   hostpid_options_init(&options);
   if (argc > 1) {
     options.broker_path = argv[1];
-    options.broker_uid = geteuid();
   }
   hostpid_result result;
   hostpid_discover(&options, &result);

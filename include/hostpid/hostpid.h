@@ -89,9 +89,8 @@ typedef struct hostpid_options {
 
   /* The broker's socket; NULL (the default): no broker is asked. */
   const char* broker_path;
-  /* Who may own the socket and its directory, and run the broker: 0 by default. As seen
-   * from the caller's user namespace; 65534 (nobody) is not trusted in one of its own, where
-   * it stands for every user of the host, unless the caller runs as it. */
+  /* Who, beside root, may own the socket and its directory and run the broker: 0, nobody,
+   * by default. As seen from the caller's user namespace. */
   uint32_t broker_uid;
 
   /* For the challenge: a context of the calling process on the device in question, as

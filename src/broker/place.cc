@@ -49,8 +49,9 @@ base::Result<base::Fd> open_directory(const std::string& folder) {
                          "clients would not trust it: remove it, or choose another with --socket-dir");
   }
   if ((info.st_mode & kOthersMayWrite) != 0) {
-    return base::failure(folder, "others may write to this directory, so anybody could replace the socket",
-                         "chmod go-w, or choose another with --socket-dir");
+    return base::failure(
+        folder, "others may write to this directory, so anybody could replace the socket",
+        "give it a directory of its own with --socket-dir (or take the right from others, if this is one)");
   }
   return fd;
 }
