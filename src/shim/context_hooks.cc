@@ -32,7 +32,10 @@ gpu::CuResult make_context(void* real_function, gpu::CuContext* context, Word a,
   RegionSlot* slot = discover_with_context(*context);
   add_time(base::monotonic_ns() - start_ns);
   // Everything since cuInit: looking the context functions up is part of it.
-  if (slot != nullptr) slot->context_added_ns = added_time_ns() - slot->added_ns;
+  // A program that came here past our cuInit has no time of that.
+  if (slot != nullptr) {
+    slot->context_added_ns = added_time_ns() - (slot->added_ns == kRegionUnset ? 0 : slot->added_ns);
+  }
   return result;
 }
 
